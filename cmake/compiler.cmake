@@ -1,0 +1,33 @@
+# Compiler settings: warnings, build types, ccache. Presets only choose among these.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or Asan" FORCE)
+endif()
+
+# No -DNDEBUG anywhere: the checks of the libraries stay on in release, like our own.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-Og -g")
+set(CMAKE_CXX_FLAGS_ASAN
+    "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all")
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+# Designated initialisers name what matters; the members left out have their default value.
+add_compile_options(-Wno-missing-field-initializers)
+# g++ 12 warns about std::string operator+ inside its own header (GCC bug 105651).
+add_compile_options(-Wno-restrict -Wno-mismatched-new-delete)
+if(CMAKE_BUILD_TYPE STREQUAL "Asan")
+  # False alarms of g++ 12 in instrumented code; the release build keeps the warning.
+  add_compile_options(-Wno-maybe-uninitialized)
+endif()
+add_compile_definitions(_GLIBCXX_ASSERTIONS)
+
+# Assertions name files as `src/core/job.h`, whatever directory the tree lies in.
+add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Without this sloppiness ccache gives up on every file that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${CCACHE_PROGRAM})
+endif()

@@ -1,0 +1,32 @@
+# Libraries, all from the distribution's packages. `./dev setup` installs them.
+
+set(THREADS_PREFER_PTHREAD_FLAG OFF)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
+find_package(CLI11 REQUIRED)
+include(GoogleTest)
+
+# The default Boost of Debian 12 is 1.74, whose coroutines differ: insist on 1.81, and check
+# the header that will really be included, since another version may lie before it.
+find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS headers)
+get_target_property(boost_include_dir Boost::headers INTERFACE_INCLUDE_DIRECTORIES)
+file(STRINGS ${boost_include_dir}/boost/version.hpp boost_version_line
+     REGEX "^#define BOOST_VERSION [0-9]+")
+string(REGEX MATCH "[0-9]+" boost_version "${boost_version_line}")
+if(boost_version LESS 108100)
+  message(FATAL_ERROR "Boost 1.81 or newer is needed, ${boost_include_dir}/boost has "
+                      "${boost_version}; fix: ./dev setup, and remove older Boost headers")
+endif()
+
+# One precompiled header for everything that uses Asio, production and zoo alike.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch.cpp CONTENT "// Carries the shared header.\n")
+add_library(perdure_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
+target_compile_definitions(perdure_pch PUBLIC BOOST_ASIO_NO_DEPRECATED)
+target_link_libraries(perdure_pch PUBLIC Boost::headers fmt::fmt Threads::Threads)
+target_precompile_headers(perdure_pch PRIVATE
+    <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp> <boost/asio/detached.hpp>
+    <boost/asio/io_context.hpp> <boost/asio/post.hpp> <boost/asio/steady_timer.hpp>
+    <boost/asio/use_awaitable.hpp> <fmt/format.h> <functional> <map> <optional> <string>
+    <variant> <vector>)

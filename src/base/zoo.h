@@ -1,0 +1,141 @@
+// The bug zoo: deliberate bugs, each leaving out one rule, that the simulator or the contract
+// suite must catch. They exist in the programs built for that purpose only; in every other build
+// zoo() is a constant and the compiler drops the branch.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace perdure {
+
+enum class Bug {
+    none,
+    // Time
+    each_server_adds_its_own_second,
+    leases_expire_during_an_outage,
+    renewals_after_the_tick,
+    // Ownership
+    sweep_applied_after_a_renewal,
+    late_ask_while_waiting_for_retry,
+    start_at_once_for_exclusive,
+    duplicate_opening_message,
+    assignment_numbers_per_server,
+    no_fence_on_heartbeat,
+    fence_by_worker_name,
+    silence_taken_for_did_not_run,
+    presumed_lost_never_reinstated,
+    old_go_never_expires,
+    // Commit
+    ack_before_commit,
+    blind_repeat_of_unknown_outcome,
+    promotion_forgotten_on_free,
+    leaked_slot,
+    idempotency_key_ignored,
+    needed_wake_up,
+    // Recovery
+    counts_lost_on_reclaim,
+    crash_not_counted,
+    inverted_queue_timeout,
+    once_retried_when_dirty,
+    cancel_retried,
+    no_self_kill_of_exclusive,
+    result_forgotten_when_report_is_lost,
+    // Store
+    epoch_not_raised,
+    key_not_checked,
+    limit_counts_wrong,
+    refused_change_leaves_traces,
+    group_number_not_checked,
+    fence_not_raised,
+    id_high_water_forgotten,
+    holders_not_freed_on_end,
+    hold_keeps_holders,
+    next_in_line_forgotten,
+    queue_deadline_restarts_on_promotion,
+    first_in_line_jumps_priority,
+    paused_queue_is_claimed,
+    older_stream_may_claim,
+    renewal_lowers_the_deadline,
+    takeover_raises_epoch,
+    late_result_changes_state,
+    settle_without_state_guard,
+    settle_over_a_cancel,
+    move_waiting_unchecked,
+    generation_keeps_counts,
+    reinstate_after_claim,
+    exclusive_is_reinstated,
+    keeper_not_compared,
+};
+
+constexpr std::array zoo_names = {
+    std::string_view{"none"},
+    std::string_view{"each_server_adds_its_own_second"},
+    std::string_view{"leases_expire_during_an_outage"},
+    std::string_view{"renewals_after_the_tick"},
+    std::string_view{"sweep_applied_after_a_renewal"},
+    std::string_view{"late_ask_while_waiting_for_retry"},
+    std::string_view{"start_at_once_for_exclusive"},
+    std::string_view{"duplicate_opening_message"},
+    std::string_view{"assignment_numbers_per_server"},
+    std::string_view{"no_fence_on_heartbeat"},
+    std::string_view{"fence_by_worker_name"},
+    std::string_view{"silence_taken_for_did_not_run"},
+    std::string_view{"presumed_lost_never_reinstated"},
+    std::string_view{"old_go_never_expires"},
+    std::string_view{"ack_before_commit"},
+    std::string_view{"blind_repeat_of_unknown_outcome"},
+    std::string_view{"promotion_forgotten_on_free"},
+    std::string_view{"leaked_slot"},
+    std::string_view{"idempotency_key_ignored"},
+    std::string_view{"needed_wake_up"},
+    std::string_view{"counts_lost_on_reclaim"},
+    std::string_view{"crash_not_counted"},
+    std::string_view{"inverted_queue_timeout"},
+    std::string_view{"once_retried_when_dirty"},
+    std::string_view{"cancel_retried"},
+    std::string_view{"no_self_kill_of_exclusive"},
+    std::string_view{"result_forgotten_when_report_is_lost"},
+    std::string_view{"epoch_not_raised"},
+    std::string_view{"key_not_checked"},
+    std::string_view{"limit_counts_wrong"},
+    std::string_view{"refused_change_leaves_traces"},
+    std::string_view{"group_number_not_checked"},
+    std::string_view{"fence_not_raised"},
+    std::string_view{"id_high_water_forgotten"},
+    std::string_view{"holders_not_freed_on_end"},
+    std::string_view{"hold_keeps_holders"},
+    std::string_view{"next_in_line_forgotten"},
+    std::string_view{"queue_deadline_restarts_on_promotion"},
+    std::string_view{"first_in_line_jumps_priority"},
+    std::string_view{"paused_queue_is_claimed"},
+    std::string_view{"older_stream_may_claim"},
+    std::string_view{"renewal_lowers_the_deadline"},
+    std::string_view{"takeover_raises_epoch"},
+    std::string_view{"late_result_changes_state"},
+    std::string_view{"settle_without_state_guard"},
+    std::string_view{"settle_over_a_cancel"},
+    std::string_view{"move_waiting_unchecked"},
+    std::string_view{"generation_keeps_counts"},
+    std::string_view{"reinstate_after_claim"},
+    std::string_view{"exclusive_is_reinstated"},
+    std::string_view{"keeper_not_compared"},
+};
+
+#ifdef PERDURE_ZOO
+inline Bug zoo_bug = Bug::none;
+inline bool zoo(Bug bug) { return zoo_bug == bug; }
+#else
+constexpr bool zoo(Bug) { return false; }
+#endif
+
+constexpr std::string_view to_string(Bug bug) { return zoo_names[static_cast<std::size_t>(bug)]; }
+
+constexpr std::optional<Bug> bug_named(std::string_view name) {
+    for (std::size_t i = 0; i < zoo_names.size(); ++i) {
+        if (zoo_names[i] == name) return static_cast<Bug>(i);
+    }
+    return std::nullopt;
+}
+
+}  // namespace perdure

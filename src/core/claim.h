@@ -1,0 +1,93 @@
+// Claiming: who is first in line, who may take it, and what stands in the way (rules O3, C4, E6).
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/id.h"
+#include "base/time.h"
+#include "core/job.h"
+#include "core/service_time.h"
+
+namespace perdure {
+
+// The order of `ready`: priority, then first in line, then time, then id. First in line means
+// before all of its own priority, no higher (E6).
+struct ClaimOrder {
+    std::uint8_t priority = 5;
+    bool behind_the_first = true;  // false: first in line
+    ServiceTime since;
+    JobId job;
+
+    friend constexpr auto operator<=>(const ClaimOrder&, const ClaimOrder&) = default;
+};
+
+// What a worker must match to take a job. `ready` is indexed by it, so that a claim never skips
+// over what it cannot take.
+struct Shape {
+    std::string tenant;
+    std::string queue;
+    std::string kind;
+
+    friend auto operator<=>(const Shape&, const Shape&) = default;
+};
+
+// What a session is able to take. An empty list means all.
+struct Offer {
+    std::string tenant = "default";
+    std::vector<std::string> queues;
+    std::vector<std::string> kinds;
+};
+
+bool matches(const Offer& offer, const Shape& shape);
+
+// Whether a session may claim at all (O3, O6).
+struct ClaimantFacts {
+    bool session_is_open = false;
+    bool stream_is_current = false;
+    bool unconfirmed_start = false;  // one of its starts is past its confirmation deadline
+    ServiceTime lease_deadline;
+    ServiceTime heard_at;
+    ServiceTick clock;
+};
+struct ClaimantDecision {
+    bool allowed = false;
+    std::string_view rule;
+};
+ClaimantDecision decide_claimant(const ClaimantFacts& facts, const Timing& timing);
+
+// A thing that jobs of one name share: a key (one holder) or a limit (as many as its maximum).
+struct Thing {
+    enum class Kind { key, limit } kind = Kind::key;
+    std::string tenant;
+    std::string name;
+
+    friend auto operator<=>(const Thing&, const Thing&) = default;
+};
+
+// All that this job must hold while it runs, in the order in which they are looked at.
+std::vector<Thing> things_of(const JobSpec& spec);
+
+struct ThingFacts {
+    Thing thing;
+    std::uint32_t taken = 0;  // by other jobs
+    std::uint32_t max = 1;
+    bool held_by_this_job = false;  // kept by "retry now"
+};
+struct AdmissionFacts {
+    bool queue_paused = false;
+    bool avoids_this_worker = false;  // another one is preferred, and the wait for it is not over
+    std::vector<ThingFacts> things;
+};
+struct AdmissionDecision {
+    enum class Kind { admit, skip, block } kind = Kind::admit;
+    std::optional<Thing> blocked_on;
+    std::string_view rule;
+};
+AdmissionDecision decide_admission(const AdmissionFacts& facts);
+
+}  // namespace perdure

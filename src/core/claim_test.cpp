@@ -1,0 +1,170 @@
+#include "core/claim.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace perdure {
+namespace {
+
+constexpr Timing timing;
+
+// E6: first in line never overtakes a higher priority.
+TEST(ClaimOrder, is_priority_then_first_in_line_then_time_then_id) {
+    const ClaimOrder in_order[] = {
+        {0, true, ServiceTime{900}, JobId{9}}, {5, false, ServiceTime{800}, JobId{8}},
+        {5, true, ServiceTime{100}, JobId{7}}, {5, true, ServiceTime{200}, JobId{1}},
+        {5, true, ServiceTime{200}, JobId{2}}, {6, false, ServiceTime{1}, JobId{3}},
+    };
+    EXPECT_TRUE(std::is_sorted(std::begin(in_order), std::end(in_order)));
+    EXPECT_EQ(std::adjacent_find(std::begin(in_order), std::end(in_order)), std::end(in_order));
+}
+
+TEST(Matches, takes_every_queue_and_kind_that_is_listed_and_all_if_none_is) {
+    using Names = std::vector<std::string>;
+    for (const std::string tenant : {"default", "other"}) {
+        for (const auto& queues : {Names{}, Names{"a"}, Names{"a", "b"}, Names{"c"}}) {
+            for (const auto& kinds : {Names{}, Names{"k"}, Names{"l"}}) {
+                const bool queue = queues.empty() || queues.front() == "a";
+                const bool kind = kinds.empty() || kinds.front() == "k";
+                EXPECT_EQ(matches({tenant, queues, kinds}, {"default", "a", "k"}),
+                          tenant == "default" && queue && kind);
+            }
+        }
+    }
+}
+
+TEST(Matches, a_worker_for_named_kinds_takes_no_commands) {
+    EXPECT_FALSE(matches({"default", {}, {"k"}}, {"default", "a", ""}));
+    EXPECT_TRUE(matches({"default", {}, {}}, {"default", "a", ""}));
+}
+
+std::vector<ClaimantFacts> every_claimant() {
+    std::vector<ClaimantFacts> all;
+    for (const bool open : {false, true})
+        for (const bool current : {false, true})
+            for (const bool unconfirmed : {false, true})
+                for (const std::int64_t left : {-1, 0, 1, 6'000'000})
+                    for (const std::int64_t silence : {0, 3'999'999, 4'000'000, 4'000'001})
+                        all.push_back({open,
+                                       current,
+                                       unconfirmed,
+                                       ServiceTime{100'000'000 + left},
+                                       ServiceTime{100'000'000 - silence},
+                                       {.now = ServiceTime{100'000'000}}});
+    return all;
+}
+
+TEST(DecideClaimant, gives_nothing_to_a_session_that_has_ended_or_an_older_stream) {
+    for (const auto& f : every_claimant())
+        if (!f.session_is_open || !f.stream_is_current) {
+            EXPECT_FALSE(decide_claimant(f, timing).allowed);
+        }
+}
+
+// O3: suspicion costs no running attempt, but nothing more is given.
+TEST(DecideClaimant, gives_nothing_to_a_suspect) {
+    for (const auto& f : every_claimant()) {
+        const bool silent = f.clock.now - f.heard_at >= timing.suspect;
+        const bool lease_over = f.clock.now >= f.lease_deadline;
+        if (silent || lease_over || f.unconfirmed_start) {
+            EXPECT_FALSE(decide_claimant(f, timing).allowed);
+        } else if (f.session_is_open && f.stream_is_current) {
+            EXPECT_TRUE(decide_claimant(f, timing).allowed);
+        }
+    }
+}
+
+TEST(DecideClaimant, gives_each_of_its_rules) {
+    std::set<std::string_view> rules;
+    for (const auto& f : every_claimant()) rules.insert(decide_claimant(f, timing).rule);
+    EXPECT_EQ(rules, (std::set<std::string_view>{"O1/session_ended", "O6/older_stream",
+                                                 "O3/lease_over", "O3/suspect_silent",
+                                                 "O3/suspect_unconfirmed_start", "O3/live"}));
+}
+
+TEST(ThingsOf, names_each_thing_once_in_one_order_for_everybody) {
+    const JobSpec one{.key = "k", .limits = {"b", "a", "b"}};
+    const JobSpec two{.key = "k", .limits = {"a", "b"}};
+    const std::vector<Thing> expected = {{Thing::Kind::key, "default", "k"},
+                                         {Thing::Kind::limit, "default", "a"},
+                                         {Thing::Kind::limit, "default", "b"}};
+    EXPECT_EQ(things_of(one), expected);
+    EXPECT_EQ(things_of(two), expected);
+}
+
+TEST(ThingsOf, are_not_shared_between_tenants_or_between_key_and_limit) {
+    const auto mine = things_of({.tenant = "mine", .key = "x"});
+    const auto other = things_of({.tenant = "other", .key = "x"});
+    const auto limit = things_of({.tenant = "mine", .limits = {"x"}});
+    EXPECT_NE(mine, other);
+    EXPECT_NE(mine, limit);
+    EXPECT_TRUE(things_of({}).empty());
+}
+
+std::vector<AdmissionFacts> every_admission() {
+    std::vector<ThingFacts> states;
+    for (const std::uint32_t taken : {0, 1, 2})
+        for (const std::uint32_t max : {0, 1, 2})
+            for (const bool held : {false, true})
+                states.push_back({{Thing::Kind::key, "default", "k"}, taken, max, held});
+    std::vector<AdmissionFacts> all;
+    for (const bool paused : {false, true}) {
+        for (const bool avoids : {false, true}) {
+            all.push_back({paused, avoids, {}});
+            for (const auto& first : states) {
+                all.push_back({paused, avoids, {first}});
+                for (auto second : states) {
+                    second.thing = {Thing::Kind::limit, "default", "l"};
+                    all.push_back({paused, avoids, {first, second}});
+                }
+            }
+        }
+    }
+    return all;
+}
+
+bool has_room(const ThingFacts& t) { return t.held_by_this_job || t.taken < t.max; }
+
+// C4: no limit is ever exceeded, and nothing that is free blocks.
+TEST(DecideAdmission, admits_exactly_if_there_is_room_in_everything_it_needs) {
+    for (const auto& f : every_admission()) {
+        const bool room = std::all_of(f.things.begin(), f.things.end(), has_room);
+        const bool wanted = !f.queue_paused && !f.avoids_this_worker;
+        EXPECT_EQ(decide_admission(f).kind == AdmissionDecision::Kind::admit, room && wanted);
+    }
+}
+
+TEST(DecideAdmission, blocks_on_one_named_thing_that_is_taken) {
+    for (const auto& f : every_admission()) {
+        const auto decision = decide_admission(f);
+        const bool blocks = decision.kind == AdmissionDecision::Kind::block;
+        EXPECT_EQ(decision.blocked_on.has_value(), blocks);
+        if (!blocks) continue;
+        const auto on = std::find_if(f.things.begin(), f.things.end(), [&](const auto& t) {
+            return t.thing == *decision.blocked_on;
+        });
+        ASSERT_NE(on, f.things.end());
+        EXPECT_FALSE(has_room(*on));
+    }
+}
+
+// C4: pausing is a flag that claims read; jobs stay `ready`.
+TEST(DecideAdmission, leaves_a_job_of_a_paused_queue_where_it_is) {
+    for (const auto& f : every_admission())
+        if (f.queue_paused || f.avoids_this_worker) {
+            EXPECT_EQ(decide_admission(f).kind, AdmissionDecision::Kind::skip);
+        }
+}
+
+TEST(DecideAdmission, gives_each_of_its_rules) {
+    std::set<std::string_view> rules;
+    for (const auto& f : every_admission()) rules.insert(decide_admission(f).rule);
+    EXPECT_EQ(rules, (std::set<std::string_view>{"C4/queue_paused", "policy/another_worker",
+                                                 "C4/taken", "C4/free"}));
+}
+
+}  // namespace
+}  // namespace perdure

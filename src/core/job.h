@@ -1,0 +1,129 @@
+// Job: what was asked, and the states and places it can be in.
+//   J1  A job is in exactly one place, and that place has a deadline or a live owner [P3].
+//   J2  `epoch` rises by one at every claim and is never reused, also not by a release [P2].
+//   J3  An ended state is never left, except `quarantined` by a person: a new generation.
+// The table `places` is the only statement of "where a job is"; code, models and docs use it.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/id.h"
+#include "base/time.h"
+#include "core/policy.h"
+
+namespace perdure {
+
+struct Epoch {
+    std::uint32_t value = 0;
+    friend constexpr auto operator<=>(Epoch, Epoch) = default;
+    constexpr Epoch next() const { return {value + 1}; }
+};
+
+// One execution of a job. Everything a worker says is about one of these.
+struct AttemptKey {
+    JobId job;
+    Epoch epoch;
+    friend constexpr auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
+};
+
+enum class JobState {
+    scheduled,
+    ready,
+    blocked,
+    starting,
+    running,
+    waiting,
+    succeeded,
+    failed,
+    cancelled,
+    expired,
+    quarantined,
+};
+
+enum class Place { timer, ready, blocked, run, wait, outcome };
+
+struct PlaceOfState {
+    JobState state;
+    std::string_view name;
+    Place place;
+    std::string_view kept_by;  // its owner or deadline
+    std::string_view left_by;
+};
+
+inline constexpr std::array places = {
+    PlaceOfState{JobState::scheduled, "scheduled", Place::timer, "its time", "due, cancel, hold"},
+    PlaceOfState{JobState::ready, "ready", Place::ready, "queue timeout",
+                 "claim, expiry, cancel, hold"},
+    PlaceOfState{JobState::blocked, "blocked", Place::blocked,
+                 "queue timeout (held by a person: 30 d)",
+                 "promotion by what frees it, expiry, cancel"},
+    PlaceOfState{JobState::starting, "starting", Place::run, "session's lease; start confirmation",
+                 "start, refusal, silence, cancel"},
+    PlaceOfState{JobState::running, "running", Place::run,
+                 "session's lease; run, idle and total timeout",
+                 "report, lease end, timeout, cancel"},
+    PlaceOfState{JobState::waiting, "waiting", Place::wait, "wake time", "signal, due, cancel"},
+    PlaceOfState{JobState::succeeded, "succeeded", Place::outcome, "retention", "never"},
+    PlaceOfState{JobState::failed, "failed", Place::outcome, "retention", "never"},
+    PlaceOfState{JobState::cancelled, "cancelled", Place::outcome, "retention", "never"},
+    PlaceOfState{JobState::expired, "expired", Place::outcome, "retention", "never"},
+    PlaceOfState{JobState::quarantined, "quarantined", Place::outcome, "retention",
+                 "a person's release or accept: a new generation"},
+};
+
+constexpr const PlaceOfState& place_of(JobState state) {
+    return places[static_cast<std::size_t>(state)];
+}
+constexpr std::string_view to_string(JobState state) { return place_of(state).name; }
+constexpr bool has_ended(JobState state) { return place_of(state).place == Place::outcome; }
+constexpr bool is_waiting_for_a_claim(JobState state) {
+    return state == JobState::scheduled || state == JobState::ready || state == JobState::blocked;
+}
+
+// What a second run would do to the world, as declared by the job's author.
+enum class Effects { repeatable, resumable, once };
+
+// Run and idle count on the shim's clock, the others in service time (E5).
+struct Timeouts {
+    Duration queue = days(7);
+    Duration run = hours(24);
+    std::optional<Duration> idle;
+    std::optional<Duration> total;
+};
+
+// What was asked; written once and never changed.
+struct JobSpec {
+    std::string tenant = "default";
+    std::string queue = "default";
+    std::string kind;
+    std::vector<std::string> argv;
+    std::string args;  // JSON text
+    std::uint8_t priority = 5;
+    Effects effects = Effects::repeatable;
+    std::optional<std::string> key;
+    std::vector<std::string> limits;
+    std::optional<WallTime> run_at;
+    PolicyChoice policy;
+    Timeouts timeouts;
+    std::optional<Duration> hold;
+    std::optional<std::string> idempotency_key;
+
+    bool needs_holders() const { return key.has_value() || !limits.empty(); }
+};
+
+constexpr std::string_view to_string(Effects effects) {
+    switch (effects) {
+        case Effects::repeatable: return "repeatable";
+        case Effects::resumable: return "resumable";
+        case Effects::once: return "once";
+    }
+    return "once";
+}
+
+}  // namespace perdure

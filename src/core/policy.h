@@ -1,0 +1,87 @@
+// Policy: what to do for each cause: how often, after which wait, then what.
+// The built-in policies are one table of data (policy.cpp), read by decide_next().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "core/cause.h"
+
+namespace perdure {
+
+enum class PolicyName { standard, never, forever };  // `standard` is called "default" outside C++
+
+constexpr std::string_view to_string(PolicyName name) {
+    switch (name) {
+        case PolicyName::standard: return "default";
+        case PolicyName::never: return "never";
+        case PolicyName::forever: return "forever";
+    }
+    return "default";
+}
+
+// The policy that a job's author chose.
+struct PolicyChoice {
+    PolicyName name = PolicyName::standard;
+    std::uint32_t retries = 0;  // more runs after a failure of the job's own (`exit`)
+    Duration retry_wait = seconds(1);
+
+    friend bool operator==(const PolicyChoice&, const PolicyChoice&) = default;
+};
+
+// Causes that share one budget.
+enum class CauseClass {
+    own_failure,  // exit, verdict(permanent)
+    conflict,     // conflict, verdict(retry), verdict(at) without a time
+    disconnected,
+    asked_later,  // verdict(at)
+    crash,        // crash, oom, shim_lost, corrupt, lost while it ran alone
+    owner_lost,   // worker_lost, host_lost
+    did_not_run,  // shim_failed, lock_busy, no_resources, and any end with ran == no
+    unusable,     // command_unusable
+    moved,        // evicted, cut_off
+    timed_out,    // timeout(run, idle, total)
+    queue_timeout,
+    cancelled,
+};
+inline constexpr std::size_t cause_class_count = 12;
+
+CauseClass class_of(const AttemptEnd& end);
+
+enum class Then { fail, quarantine, expire, cancel };
+
+// One line of a policy.
+struct PolicyRule {
+    static constexpr std::uint32_t always = UINT32_MAX;
+
+    std::uint32_t times = 0;      // how many more runs
+    Duration first_wait;          // zero: at once, first in line, keeps key and limit
+    Duration wait_max;            // waits double up to this
+    Then then = Then::fail;       // when `times` are used up
+    bool another_worker = false;  // prefer one that did not fail
+    bool alarming = false;        // CRITICAL in the log at each repetition
+    std::string_view rule;        // id for `perdure why`
+};
+
+PolicyRule rule_for(const PolicyChoice& policy, CauseClass cause_class);
+
+// How often each class ended an attempt of this generation. Derived, never stored: counts
+// cannot be lost. An attempt without an end counts at its worst, as a crash.
+struct CauseCounts {
+    std::array<std::uint32_t, cause_class_count> of{};
+    std::uint32_t did_not_run_in_a_row = 0;
+
+    std::uint32_t operator[](CauseClass c) const { return of[static_cast<std::size_t>(c)]; }
+    friend bool operator==(const CauseCounts&, const CauseCounts&) = default;
+};
+
+// The counts after one more attempt has ended like this.
+CauseCounts with(CauseCounts counts, const AttemptEnd& end);
+
+// `ends` in order of their epochs; nullptr for an attempt that has no end.
+CauseCounts count_causes(const std::vector<const AttemptEnd*>& ends);
+
+}  // namespace perdure

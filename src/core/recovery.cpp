@@ -1,0 +1,135 @@
+#include "core/recovery.h"
+
+#include <algorithm>
+
+#include "base/zoo.h"
+
+namespace perdure {
+namespace {
+
+// A start that was committed may have happened; one that had to ask and did not, has not (O4).
+Ran ran_at_silence(const RunFacts& f) {
+    if (zoo(Bug::silence_taken_for_did_not_run)) return Ran::no;
+    if (f.state == JobState::starting) return f.terms.asks ? Ran::no : Ran::maybe;
+    return f.terms.asks ? Ran::maybe : Ran::yes;
+}
+
+AttemptEnd presumed_end(const RunFacts& f) {
+    return {.cause = f.order.value_or(Cause::worker_lost),
+            .ran = ran_at_silence(f),
+            .clean = f.clean,
+            .alone = f.alone};
+}
+
+Duration doubled(Duration first, Duration cap, std::uint32_t times) {
+    auto wait = first;
+    for (std::uint32_t i = 0; i < times && wait < cap; ++i) wait = wait * 2;
+    return std::min(wait, cap);
+}
+
+Next again(const PolicyRule& rule, CauseClass c, const EndFacts& f) {
+    Next next{.another_worker = rule.another_worker, .alarming = rule.alarming, .rule = rule.rule};
+    if (c == CauseClass::asked_later && f.end.at) {
+        next.kind = Next::Kind::again_on;
+        next.date = *f.end.at;
+        return next;
+    }
+    // What did not run is tried again at once the first time; only a row of them waits.
+    const bool did_not_run = c == CauseClass::did_not_run;
+    const bool first_unrun = did_not_run && f.counts.did_not_run_in_a_row <= 1;
+    if (first_unrun || rule.first_wait == Duration{}) {
+        next.kind = Next::Kind::again_now;
+        return next;
+    }
+    // An end that is not counted may be the first of its class and still have a count of zero.
+    const auto waits = did_not_run ? f.counts.did_not_run_in_a_row - 1 : f.counts[c];
+    next.kind = Next::Kind::again_after;
+    next.wait = doubled(rule.first_wait, rule.wait_max, waits > 0 ? waits - 1 : 0);
+    return next;
+}
+
+Next ended(JobState state, std::string_view rule) { return {.state = state, .rule = rule}; }
+
+Next quarantined(std::string_view rule, bool may_have_run) {
+    return {.state = JobState::quarantined, .may_have_run = may_have_run, .rule = rule};
+}
+
+JobState state_of(Then then) {
+    switch (then) {
+        case Then::fail: return JobState::failed;
+        case Then::quarantine: return JobState::quarantined;
+        case Then::expire: return JobState::expired;
+        case Then::cancel: return JobState::cancelled;
+    }
+    return JobState::failed;
+}
+
+// Did the process end by itself, or was it interrupted from outside? (E3)
+bool is_own_exit(Cause cause) {
+    switch (cause) {
+        case Cause::exit:
+        case Cause::verdict_retry:
+        case Cause::verdict_permanent:
+        case Cause::verdict_at:
+        case Cause::conflict:
+        case Cause::disconnected: return true;
+        default: return false;
+    }
+}
+
+bool may_not_run_again(const EndFacts& f) {
+    if (f.end.ran == Ran::no) return false;
+    if (zoo(Bug::once_retried_when_dirty)) return false;
+    if (f.effects == Effects::once) return true;
+    return f.effects == Effects::resumable && !f.end.clean;
+}
+
+}  // namespace
+
+RecoveryDecision decide_recovery(const RunFacts& f) {
+    // The order is the rule: the lease first, for without an owner nothing else matters. What has
+    // not started has nothing to hold on to: its ask will be refused.
+    const bool starting = f.state == JobState::starting;
+    const auto release_after = starting ? Duration{} : f.terms.release_after;
+    if (is_over(f.lease_deadline + release_after, f.clock))
+        return {presumed_end(f), "O3/lease_over"};
+    if (starting && is_over(f.confirm_deadline, f.clock)) {
+        auto end = presumed_end(f);
+        // The session lives and never saw the assignment: that says nothing about the job (O4).
+        end.counted = f.saw_assignment;
+        end.alone = false;
+        return {end, "O4/start_never_confirmed"};
+    }
+    if (is_over(f.lease_deadline, f.clock)) return {std::nullopt, "O7/owner_lost_within_hold"};
+    return {std::nullopt, "O3/owned"};
+}
+
+Next decide_next(const EndFacts& f) {
+    // Evidence before intent, intent before policy, policy before repetition.
+    if (f.end.succeeded) return ended(JobState::succeeded, "E1/succeeded");
+    const bool cancelled = f.cancel_requested || f.end.cause == Cause::cancelled;
+    if (cancelled && !zoo(Bug::cancel_retried))
+        return {.state = JobState::cancelled,
+                .may_have_run = f.effects == Effects::once && f.end.ran != Ran::no,
+                .rule = "E1/cancelled"};
+
+    const auto c = class_of(f.end);
+    const auto rule = rule_for(f.policy, c);
+    // What is not counted against the job uses up nothing.
+    const bool tries_left =
+        !f.end.counted || rule.times == PolicyRule::always || f.counts[c] <= rule.times;
+    if (rule.times == 0 || !tries_left) {
+        const auto state = state_of(rule.then);
+        return {.state = state,
+                .may_have_run = state == JobState::quarantined && f.end.ran != Ran::no,
+                .rule = rule.rule};
+    }
+    // The policy says "again"; effects guard that answer and no other (E3).
+    if (may_not_run_again(f)) {
+        if (is_own_exit(f.end.cause)) return ended(JobState::failed, "E3/own_exit");
+        return quarantined("P4/may_have_run", true);
+    }
+    return again(rule, c, f);
+}
+
+}  // namespace perdure

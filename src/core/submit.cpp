@@ -1,0 +1,118 @@
+#include "core/submit.h"
+
+#include <algorithm>
+
+#include "base/zoo.h"
+
+namespace perdure {
+namespace {
+
+constexpr std::size_t name_max = 64;
+constexpr std::uint8_t priority_max = 9;
+constexpr std::size_t key_max = 255;
+constexpr std::size_t args_max = std::size_t{1} << 20;
+constexpr auto duration_max = days(3650);  // deadlines are sums that must not overflow
+
+bool is_name(std::string_view name) {
+    const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    if (name.empty() || name.size() > name_max || !plain(name.front())) return false;
+    return std::all_of(name.begin(), name.end(),
+                       [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+Error bad_name(std::string_view field) {
+    return error(Errc::invalid, std::string(field) +
+                                    " must be 1 to 64 of a-z 0-9 . _ - and begin with a letter "
+                                    "or digit");
+}
+
+std::optional<Error> check_durations(const JobSpec& spec) {
+    const auto& t = spec.timeouts;
+    for (const auto timeout : {t.queue, t.run, t.idle.value_or(t.run), t.total.value_or(t.run)}) {
+        if (timeout <= Duration{} || timeout > duration_max)
+            return error(Errc::invalid, "timeouts must be longer than zero and at most 3650 d");
+    }
+    for (const auto wait : {spec.hold.value_or(Duration{}), spec.policy.retry_wait}) {
+        if (wait < Duration{} || wait > duration_max)
+            return error(Errc::invalid, "hold and retry wait must be zero to 3650 d");
+    }
+    return std::nullopt;
+}
+
+class Hash {
+public:
+    void add(std::string_view text) {
+        add(text.size());
+        for (const char c : text) mix(static_cast<unsigned char>(c));
+    }
+    void add(std::uint64_t number) {
+        for (int i = 0; i < 8; ++i) mix(static_cast<unsigned char>(number >> (8 * i)));
+    }
+    void add(std::optional<Duration> d) { add(d ? static_cast<std::uint64_t>(d->us) : ~0ULL); }
+    std::uint64_t value() const { return state_; }
+
+private:
+    void mix(unsigned char byte) { state_ = (state_ ^ byte) * 0x100000001b3ULL; }
+    std::uint64_t state_ = 0xcbf29ce484222325ULL;
+};
+
+}  // namespace
+
+std::optional<Error> check_spec(const JobSpec& spec) {
+    if (!is_name(spec.tenant)) return bad_name("tenant");
+    if (!is_name(spec.queue)) return bad_name("queue");
+    if (spec.kind.empty() && spec.argv.empty())
+        return error(Errc::invalid, "a job needs a command (argv) or a kind");
+    if (!spec.kind.empty() && !is_name(spec.kind)) return bad_name("kind");
+    if (spec.priority > priority_max)
+        return error(Errc::invalid, "priority must be 0 (first) to 9 (last)");
+    for (const auto& key : {spec.key, spec.idempotency_key}) {
+        if (key && (key->empty() || key->size() > key_max))
+            return error(Errc::invalid, "a key must have 1 to 255 bytes");
+    }
+    if (spec.args.size() > args_max)
+        return error(Errc::invalid, "args must have at most 1 MiB: pass a reference to the data");
+    for (const auto& limit : spec.limits)
+        if (!is_name(limit)) return bad_name("limit");
+    if (auto bad = check_durations(spec)) return bad;
+    if (spec.effects == Effects::once && spec.policy.retries > 0)
+        return error(Errc::invalid,
+                     "a `once` job cannot have retries: leave them out, or declare it repeatable");
+    return std::nullopt;
+}
+
+std::uint64_t body_hash(const JobSpec& spec) {
+    Hash h;
+    h.add(spec.tenant);
+    h.add(spec.queue);
+    h.add(spec.kind);
+    h.add(spec.argv.size());
+    for (const auto& word : spec.argv) h.add(word);
+    h.add(spec.args);
+    h.add(spec.priority);
+    h.add(static_cast<std::uint64_t>(spec.effects));
+    h.add(spec.key.has_value());
+    h.add(spec.key.value_or(""));
+    h.add(spec.limits.size());
+    for (const auto& limit : spec.limits) h.add(limit);
+    h.add(spec.run_at ? static_cast<std::uint64_t>(spec.run_at->us) : ~0ULL);
+    h.add(static_cast<std::uint64_t>(spec.policy.name));
+    h.add(spec.policy.retries);
+    h.add(spec.policy.retry_wait);
+    h.add(spec.timeouts.queue);
+    h.add(spec.timeouts.run);
+    h.add(spec.timeouts.idle);
+    h.add(spec.timeouts.total);
+    h.add(spec.hold);
+    return h.value();
+}
+
+IdempotencyDecision decide_idempotency(const IdempotencyFacts& f) {
+    using Kind = IdempotencyDecision::Kind;
+    if (!f.key_known || zoo(Bug::idempotency_key_ignored)) return {Kind::create, "C5/new"};
+    if (!f.same_body) return {Kind::other_body, "C5/other_body"};
+    if (f.job_gone) return {Kind::gone, "C5/gone"};
+    return {Kind::same_job, "C5/same_job"};
+}
+
+}  // namespace perdure

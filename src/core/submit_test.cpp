@@ -1,0 +1,178 @@
+#include "core/submit.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <vector>
+
+namespace perdure {
+namespace {
+
+JobSpec acceptable() { return {.argv = {"true"}}; }
+
+using Edit = std::function<void(JobSpec&)>;
+
+TEST(CheckSpec, accepts_the_smallest_job) {
+    EXPECT_FALSE(check_spec(acceptable()));
+    EXPECT_FALSE(check_spec({.kind = "send-mail"}));
+    EXPECT_FALSE(check_spec({.argv = {"true"}, .effects = Effects::once}));
+}
+
+TEST(CheckSpec, refuses_with_a_sentence_that_names_what_to_change) {
+    const std::pair<Edit, std::string_view> table[] = {
+        {[](JobSpec& s) { s.tenant = ""; }, "tenant"},
+        {[](JobSpec& s) { s.queue = "-a"; }, "queue"},
+        {[](JobSpec& s) { s.argv.clear(); }, "command"},
+        {[](JobSpec& s) { s.kind = "A"; }, "kind"},
+        {[](JobSpec& s) { s.priority = 10; }, "priority"},
+        {[](JobSpec& s) { s.key = ""; }, "key"},
+        {[](JobSpec& s) { s.key = std::string(256, 'k'); }, "key"},
+        {[](JobSpec& s) { s.idempotency_key = ""; }, "key"},
+        {[](JobSpec& s) { s.args = std::string((1U << 20) + 1, ' '); }, "args"},
+        {[](JobSpec& s) {
+             s.limits = {"ok", "not ok"};
+         },
+         "limit"},
+        {[](JobSpec& s) { s.timeouts.queue = {}; }, "timeouts"},
+        {[](JobSpec& s) { s.timeouts.run = Duration{-1}; }, "timeouts"},
+        {[](JobSpec& s) { s.timeouts.idle = Duration{}; }, "timeouts"},
+        {[](JobSpec& s) { s.timeouts.total = Duration{}; }, "timeouts"},
+        {[](JobSpec& s) { s.timeouts.total = days(3651); }, "timeouts"},
+        {[](JobSpec& s) { s.hold = Duration{-1}; }, "hold"},
+        {[](JobSpec& s) { s.hold = Duration{INT64_MAX}; }, "hold"},
+        {[](JobSpec& s) { s.policy.retry_wait = Duration{-1}; }, "retry wait"},
+        {[](JobSpec& s) { s.effects = Effects::once, s.policy.retries = 1; }, "once"},
+    };
+    for (const auto& [edit, word] : table) {
+        auto spec = acceptable();
+        edit(spec);
+        const auto refused = check_spec(spec);
+        ASSERT_TRUE(refused) << word;
+        EXPECT_EQ(refused->code, Errc::invalid);
+        EXPECT_NE(refused->what.find(word), std::string::npos) << refused->what;
+    }
+}
+
+TEST(CheckSpec, takes_every_value_up_to_its_bound) {
+    const Edit table[] = {
+        [](JobSpec& s) { s.tenant = std::string(64, 'a'); },
+        [](JobSpec& s) { s.queue = "0.a_b-c"; },
+        [](JobSpec& s) { s.priority = 9; },
+        [](JobSpec& s) { s.key = std::string(255, ' '); },
+        [](JobSpec& s) { s.args = std::string(1U << 20, ' '); },
+        [](JobSpec& s) {
+            s.timeouts = {Duration{1}, Duration{1}, Duration{1}, days(3650)};
+        },
+        [](JobSpec& s) { s.hold = Duration{}; },
+        [](JobSpec& s) { s.policy.retries = 1'000'000; },
+    };
+    for (const auto& edit : table) {
+        auto spec = acceptable();
+        edit(spec);
+        EXPECT_FALSE(check_spec(spec)) << &edit - table;
+    }
+}
+
+TEST(CheckSpec, knows_a_name_by_each_of_its_characters) {
+    for (int c = 0; c < 256; ++c) {
+        const auto letter = static_cast<char>(c);
+        const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
+        const bool mark = letter == '.' || letter == '_' || letter == '-';
+        auto first = acceptable();
+        first.queue = std::string(1, letter) + "x";
+        EXPECT_EQ(check_spec(first).has_value(), !plain) << c;
+        auto later = acceptable();
+        later.queue = std::string("x") + letter;
+        EXPECT_EQ(check_spec(later).has_value(), !(plain || mark)) << c;
+    }
+    auto spec = acceptable();
+    spec.queue = std::string(65, 'a');
+    EXPECT_TRUE(check_spec(spec));
+}
+
+// C5: another body under the same key is an error of the caller and must be seen.
+TEST(BodyHash, differs_for_every_field_that_was_asked) {
+    const Edit edits[] = {
+        [](JobSpec&) {},
+        [](JobSpec& s) { s.tenant = "t"; },
+        [](JobSpec& s) { s.queue = "q"; },
+        [](JobSpec& s) { s.kind = "k"; },
+        [](JobSpec& s) {
+            s.argv = {"tr", "ue"};
+        },
+        [](JobSpec& s) {
+            s.argv = {"true", ""};
+        },
+        [](JobSpec& s) { s.args = "{}"; },
+        [](JobSpec& s) { s.priority = 4; },
+        [](JobSpec& s) { s.effects = Effects::resumable; },
+        [](JobSpec& s) { s.effects = Effects::once; },
+        [](JobSpec& s) { s.key = ""; },
+        [](JobSpec& s) { s.key = "a"; },
+        [](JobSpec& s) { s.limits = {"a"}; },
+        [](JobSpec& s) {
+            s.limits = {"a", "b"};
+        },
+        [](JobSpec& s) { s.run_at = WallTime{5}; },
+        [](JobSpec& s) { s.policy.name = PolicyName::never; },
+        [](JobSpec& s) { s.policy.retries = 5; },
+        [](JobSpec& s) { s.policy.retry_wait = seconds(5); },
+        [](JobSpec& s) { s.timeouts.queue = seconds(5); },
+        [](JobSpec& s) { s.timeouts.run = seconds(5); },
+        [](JobSpec& s) { s.timeouts.idle = seconds(5); },
+        [](JobSpec& s) { s.timeouts.total = seconds(5); },
+        [](JobSpec& s) { s.hold = Duration{}; },
+        [](JobSpec& s) { s.hold = seconds(5); },
+    };
+    std::set<std::uint64_t> hashes;
+    for (const auto& edit : edits) {
+        auto spec = acceptable();
+        edit(spec);
+        EXPECT_TRUE(hashes.insert(body_hash(spec)).second) << &edit - edits;
+    }
+}
+
+TEST(BodyHash, leaves_the_idempotency_key_out) {
+    auto spec = acceptable();
+    spec.idempotency_key = "again";
+    EXPECT_EQ(body_hash(spec), body_hash(acceptable()));
+}
+
+// It is stored: a new release must find the same.
+TEST(BodyHash, is_the_same_in_every_release) {
+    EXPECT_EQ(body_hash(acceptable()), 8326223118921212715U);
+}
+
+std::vector<IdempotencyFacts> every_combination() {
+    std::vector<IdempotencyFacts> all;
+    for (const bool known : {false, true})
+        for (const bool same : {false, true})
+            for (const bool gone : {false, true}) all.push_back({known, same, gone});
+    return all;
+}
+
+// [P1]: same key, same job.
+TEST(DecideIdempotency, makes_a_job_exactly_for_a_new_key) {
+    for (const auto& f : every_combination())
+        EXPECT_EQ(decide_idempotency(f).kind == IdempotencyDecision::Kind::create, !f.key_known);
+}
+
+TEST(DecideIdempotency, answers_a_known_key_by_body_and_then_by_what_is_left_of_the_job) {
+    using Kind = IdempotencyDecision::Kind;
+    for (const auto& f : every_combination()) {
+        if (!f.key_known) continue;
+        const auto same = f.job_gone ? Kind::gone : Kind::same_job;
+        EXPECT_EQ(decide_idempotency(f).kind, f.same_body ? same : Kind::other_body);
+    }
+}
+
+TEST(DecideIdempotency, gives_each_of_its_rules) {
+    std::set<std::string_view> rules;
+    for (const auto& f : every_combination()) rules.insert(decide_idempotency(f).rule);
+    EXPECT_EQ(rules,
+              (std::set<std::string_view>{"C5/new", "C5/other_body", "C5/gone", "C5/same_job"}));
+}
+
+}  // namespace
+}  // namespace perdure

@@ -1,0 +1,32 @@
+// Timeouts (rule E5) of jobs that wait, and of the whole job. Run and idle belong to the shim.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/cause.h"
+#include "core/job.h"
+#include "core/service_time.h"
+
+namespace perdure {
+
+// A job outside `run`, or its total timeout inside it. All instants from one transaction.
+struct WaitFacts {
+    JobState state = JobState::ready;
+    std::optional<ServiceTime> queue_deadline;  // ready and blocked
+    std::optional<ServiceTime> total_deadline;
+    std::optional<ServiceTime> due;         // scheduled or waiting, by a duration
+    std::optional<WallTime> date;           // scheduled or waiting, by a date
+    std::optional<ServiceTime> kept_until;  // ready and still holding key and limit
+    bool kill_ordered = false;
+    ServiceTime now;
+    WallTime wall;
+};
+struct WaitDecision {
+    enum class Kind { wait, make_ready, free_holders, expire, fail, order_kill } kind = Kind::wait;
+    Cause cause = Cause::timeout_queue;
+    std::string_view rule;
+};
+WaitDecision decide_wait(const WaitFacts& facts);
+
+}  // namespace perdure

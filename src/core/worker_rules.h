@@ -1,0 +1,105 @@
+// What a worker decides by itself: what it has found on disk, which assignments it takes, when it
+// asks and when it kills (rules O4 to O10). Same facts, same decision.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "core/cause.h"
+#include "core/isolation.h"
+#include "core/job.h"
+#include "core/reconcile.h"
+#include "core/timing.h"
+
+namespace perdure {
+
+// O10: a begin or a checkpoint that is not committed by then has failed.
+inline constexpr Duration progress_patience = seconds(30);
+// O9: how long a worker that crashes again and again starts nothing new.
+inline constexpr Duration crash_loop_rest = minutes(1);
+
+// The end of an attempt that certainly did not run, as its worker reports it.
+AttemptEnd did_not_run(Cause cause);
+
+// An attempt's directory, found at a worker's start (O4, O5, O8).
+struct FoundFacts {
+    bool has_result = false;
+    bool started = false;
+    bool shim_alive = false;
+};
+struct FoundDecision {
+    Listed::Phase phase = Listed::Phase::unstarted;  // as the opening message lists it
+    std::optional<AttemptEnd> end;  // to be reported; if there is a result, that one is
+    std::string_view rule;
+};
+FoundDecision decide_found(const FoundFacts& facts);
+
+// An attempt that a worker adopts. O9: which one ends if its worker crashes again and again.
+struct Adopted {
+    AttemptKey attempt;
+    std::uint64_t assignment = 0;
+};
+std::optional<AttemptKey> decide_youngest(const std::vector<Adopted>& adopted);
+
+// An assignment that arrives, on the stream or sent again (O6, O8).
+struct AssignmentFacts {
+    bool known = false;    // this very attempt is here
+    bool handled = false;  // this number was taken before, in this session
+    std::uint64_t number = 0;
+    std::uint64_t named = 0;  // the highest number that a heartbeat of ours has named
+    Epoch epoch;
+    std::optional<Epoch> other;  // the newest other epoch of the same job that is here
+    bool takes_new = true;       // false while it drains, detaches or rests
+};
+enum class AssignmentAnswer {
+    take,
+    take_and_kill_older,
+    hand_back,  // say at once that it did not run
+    ignore,     // it is here, or was
+    discard,    // the server has been told that it is not here
+};
+struct AssignmentDecision {
+    AssignmentAnswer answer = AssignmentAnswer::discard;
+    std::string_view rule;
+};
+AssignmentDecision decide_assignment(const AssignmentFacts& facts);
+
+// Why a shim could not be prepared: the end that is reported.
+Cause decide_prepare_failure(Errc code);
+
+// Whether to ask for a start now (O4).
+struct AskFacts {
+    bool asks = false;
+    bool prepared = false;  // its shim waits for the order
+    bool started = false;
+    bool killed = false;
+    bool may_start = true;             // false while the worker drains or detaches
+    std::optional<BootTime> go_until;  // of the last go
+    BootTime now;
+};
+struct AskDecision {
+    bool ask = false;
+    std::string_view rule;
+};
+AskDecision decide_ask(const AskFacts& facts);
+
+// When the worker itself kills for a lease (O7): later than the shim, unless it is about to speak
+// to a server, perhaps after a long pause: then nothing that is overdue may be alive.
+struct WorkerKillFacts {
+    Terms terms;
+    bool may_run = false;                 // started, or ordered to
+    std::optional<BootTime> lease_until;  // nothing: this life has none yet, the shims know theirs
+    BootTime now;
+    bool about_to_speak = false;
+};
+struct WorkerKill {
+    std::optional<BootTime> at;
+    std::string_view rule;
+};
+WorkerKill decide_worker_kill(const WorkerKillFacts& facts, const Timing& timing);
+
+}  // namespace perdure

@@ -1,0 +1,241 @@
+// Changes: everything that can be written to a store, each guarded by what it rests on.
+// A group of them is one transaction (store.h). Within it each change is applied or refused on its
+// own: a refusal touches nothing and says why.
+//   fenced     the attempt, session or server that speaks is not the current one
+//   conflict   what the decision rests on has changed: read again, decide again
+//   not_found  no such job, session or limit
+//   invalid    never acceptable as it stands
+// Where all facts are in the rows that a change touches, the store asks core inside the
+// transaction (submit, claim, start, report, cancel, quarantine); it never judges by itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/id.h"
+#include "base/result.h"
+#include "core/cancel.h"
+#include "core/cause.h"
+#include "core/claim.h"
+#include "core/isolation.h"
+#include "core/job.h"
+#include "core/keeper.h"
+#include "core/reconcile.h"
+#include "core/recovery.h"
+#include "core/report.h"
+#include "core/service_time.h"
+#include "core/start.h"
+#include "core/takeover.h"
+#include "core/timeouts.h"
+#include "wire/worker_protocol.h"
+
+namespace perdure {
+
+// A heartbeat that counts. Raises the session's deadline, its renewal number and its last
+// heartbeat number. fenced: the session has ended. conflict: the number is not newer.
+struct Renew {
+    SessionId session;
+    std::uint64_t heartbeat = 0;
+    std::uint64_t content_hash = 0;
+    std::uint64_t seen = 0;     // highest assignment number that the worker has seen
+    std::uint32_t slots = 0;    // zero while it drains
+    Offer offer;
+    Duration lease;
+};
+
+// Advances service time, if the tick it rests on is the newest; otherwise conflict (T2a).
+struct Tick {
+    std::uint64_t seen_tick = 0;
+    ServiceTick next;
+};
+
+// Makes a job, or finds the one with the same idempotency key (P1, C5). The very same submit
+// again (same id and body, after a lost reply) gets the first answer again.
+// conflict: same key or id, other body. invalid: it names a limit that is not defined.
+struct Submit {
+    JobId id;
+    std::shared_ptr<const JobSpec> spec;
+    std::uint64_t body_hash = 0;
+};
+
+// Takes as many jobs as the session has free slots, in claim order, at most `max`; draws epochs
+// and assignment numbers; takes keys and limits, or blocks what cannot have them (C4).
+// fenced: the session has ended or the stream is not its newest. conflict: it is suspect.
+struct Claim {
+    SessionId session;
+    std::uint64_t stream = 0;
+    std::uint32_t max = 0;
+};
+
+// Opens a session; decided by decide_opening() and decide_inherit() over opening_facts().
+// In one transaction the previous session ends and each of its attempts goes over or is settled.
+// conflict: the directory's current session or its set of attempts is not the one decided on.
+struct OpenSession {
+    struct Inherited {
+        AttemptKey attempt;
+        JobState state = JobState::starting;
+        std::optional<AttemptEnd> end;  // nothing: goes over to the new session
+        Next next;
+    };
+    SessionId session;
+    StateDirectory directory;
+    std::uint64_t life = 0;
+    std::string worker;
+    std::uint32_t slots = 0;
+    Offer offer;
+    Duration lease;
+    std::optional<SessionId> previous;
+    std::vector<Inherited> inherited;
+};
+
+// Raises the session's stream number; claims for older streams are refused from now on (O6).
+struct OpenStream {
+    SessionId session;
+};
+
+// Ends a session. Its attempts, if any, stay until its lease ends.
+struct EndSession {
+    SessionId session;
+};
+
+// "May I start?" or "I have started": decide_start() over the row. fenced: no.
+struct Start {
+    SessionId session;
+    AttemptKey attempt;
+};
+
+// The end of an attempt, said by its worker: decide_report(), then decide_next(). The end of the
+// job, the release of its key and limits and the promotion of who waited are this transaction.
+// It counts from every session that owned the attempt, or that has the state directory of one:
+// results lie on disk. `end.clean` is replaced by what the store has committed (O10).
+struct Report {
+    SessionId session;
+    AttemptKey attempt;
+    AttemptEnd end;
+};
+
+// begin: something starts that must not be repeated. checkpoint: saved, the attempt is clean.
+struct Progress {
+    enum class Kind { begin, checkpoint } kind = Kind::begin;
+    SessionId session;
+    AttemptKey attempt;
+    std::string checkpoint;
+};
+
+// The end of an attempt, decided by the server (sweep, reconcile). conflict unless the attempt is
+// in `run` in that very state and, if given, the session's renewal number is the same (O2); also
+// if it was cancelled and `next` is not an end, or if the end says clean and the attempt is not:
+// then one of them came after the facts were read. The same holds for Inherited.
+struct Settle {
+    struct Renewal {
+        SessionId session;
+        std::uint64_t number = 0;
+    };
+    AttemptKey attempt;
+    JobState state = JobState::starting;
+    std::optional<Renewal> renewal;
+    AttemptEnd end;
+    Next next;
+};
+
+// A presumed-lost attempt is alive: back into `run`, epoch unchanged (O1).
+// fenced: the session has ended, or its state directory never had the attempt.
+// conflict: claimed since, ended since, not only presumed, exclusive, or it never got its go.
+struct Reinstate {
+    SessionId session;
+    AttemptKey attempt;
+};
+
+// Orders the kill of a running attempt; its report then decides. conflict: not in `run`.
+struct OrderKill {
+    AttemptKey attempt;
+    Cause cause = Cause::cancelled;
+};
+
+// Moves a job that waits, as decide_wait() said. conflict: state or epoch is another one, or
+// decide_wait() says something else by now, its deadlines being new ones.
+struct MoveWaiting {
+    JobId job;
+    Epoch epoch;
+    JobState state = JobState::ready;
+    WaitDecision decision;
+};
+
+// A person's acts. not_found: no such job. conflict: not possible in its state.
+struct Cancel {
+    JobId job;
+};
+struct Hold {
+    JobId job;
+    bool hold = true;  // false: let it go on
+};
+struct DealWithQuarantined {
+    JobId job;
+    QuarantineAction action = QuarantineAction::release;
+    bool may_still_run = false;
+};
+
+// Promotes what waits for a thing that is free. Only the sweep asks; each success is a bug of
+// ours that was repaired, and is counted.
+struct PromoteWaiting {
+    Thing thing;
+};
+
+// The keeper's role; conflict unless `expected` is what is stored.
+struct TakeKeeper {
+    KeeperRole expected;
+    KeeperRole next;
+};
+
+struct DefineLimit {
+    std::string tenant;
+    std::string name;
+    std::uint32_t max = 1;
+};
+struct PauseQueue {
+    std::string tenant;
+    std::string queue;
+    bool paused = true;
+};
+
+using Change =
+    std::variant<Renew, Tick, Submit, Claim, OpenSession, OpenStream, EndSession, Start, Report,
+                 Progress, Settle, Reinstate, OrderKill, MoveWaiting, Cancel, Hold,
+                 DealWithQuarantined, PromoteWaiting, TakeKeeper, DefineLimit, PauseQueue>;
+
+// What an applied change answers; `Applied` where there is nothing to say.
+struct Applied {};
+struct Renewed {
+    ServiceTime deadline;
+    std::uint64_t renewal = 0;
+};
+struct Submitted {
+    JobId id;
+    bool created = false;
+    JobState state = JobState::ready;
+};
+struct Claimed {
+    std::vector<Assignment> assignments;
+    std::size_t left = 0;  // zero: nothing that it could take is left
+};
+struct StreamOpened {
+    std::uint64_t stream = 0;
+};
+struct Reported {
+    ReportAnswer answer = ReportAnswer::accept;
+    std::string_view rule;
+};
+struct Cancelled {
+    CancelDecision::Kind kind = CancelDecision::Kind::already_ended;
+    std::optional<AttemptKey> running;  // to be told at once; the next heartbeat tells it anyway
+    std::optional<SessionId> session;
+};
+
+using ChangeReply =
+    Result<std::variant<Applied, Renewed, Submitted, Claimed, StreamOpened, Reported, Cancelled>>;
+
+}  // namespace perdure

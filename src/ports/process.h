@@ -1,0 +1,82 @@
+// Processes: the attempts of one host, as its worker sees them: directories on disk and shims.
+// Shims outlive the worker; a new worker on the same state directory finds them again (O5, O8).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/cause.h"
+#include "core/isolation.h"
+#include "core/job.h"
+#include "core/takeover.h"
+#include "ports/changes.h"
+#include "ports/task.h"
+
+namespace perdure {
+
+// An attempt's directory, as found at a worker's start.
+struct OnDisk {
+    AttemptKey attempt;
+    std::uint64_t assignment = 0;
+    Terms terms;
+    bool started = false;             // `started` is there: it may have run
+    bool shim_alive = false;
+    std::optional<AttemptEnd> result; // `result.json` is there
+};
+
+// What a shim reports to its worker. begin and checkpoint wait for answer() (O10).
+struct ProcessEvent {
+    enum class Kind { started, ended, begin, checkpoint } kind = Kind::ended;
+    AttemptKey attempt;
+    AttemptEnd end;
+    std::string checkpoint;
+};
+
+// When a start is allowed. The shim checks it itself, right before it writes `started`.
+struct StartOrder {
+    std::optional<BootTime> go_until;  // nothing for attempts that need not ask
+    BootTime lease_until;
+};
+
+struct WorkerLife {
+    StateDirectory directory;
+    std::uint64_t life = 0;               // raised durably by open()
+    std::uint32_t crashes_in_a_minute = 0;  // ends of earlier lives that were no clean stop
+    std::vector<OnDisk> found;
+};
+
+class Processes {
+public:
+    virtual ~Processes() = default;
+
+    // Takes the state directory's lock and begins a life. conflict: another worker holds it.
+    // What dead shims have left behind is killed before it answers (O8).
+    virtual Task<Result<WorkerLife>> open() = 0;
+    // A new life number within this process, after the server has ended our session.
+    virtual Task<Result<std::uint64_t>> next_life() = 0;
+    // Makes the attempt's directory durable and starts its shim, which waits for start().
+    // conflict: the lock is held (`lock_busy`). unavailable: the shim cannot start.
+    virtual Task<Result<void>> prepare(Assignment assignment) = 0;
+    virtual void start(AttemptKey attempt, StartOrder order) = 0;
+    // Tells every shim that the worker lives, and until when the lease lasts. Also their clock.
+    // A shim's lease is only ever raised: before its first session a worker says BootTime{}.
+    virtual void renew(BootTime lease_until) = 0;
+    // SIGTERM, then SIGKILL after the grace; the event `ended` follows with this cause, unless the
+    // process had ended before. An attempt that has not started ends at once, with ran == no.
+    virtual void kill(AttemptKey attempt, Cause cause) = 0;
+    // The next event. Events of one attempt come in order; `ended` is repeated by found() after a
+    // restart until forget().
+    virtual Task<ProcessEvent> next_event() = 0;
+    // The answer to the oldest unanswered `begin` or `checkpoint` of this attempt (O10). True only
+    // after the server has committed it. Harmless if the attempt has ended.
+    virtual void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) = 0;
+    // The server has the result: the directory can go. Harmless if prepare() has failed.
+    virtual void forget(AttemptKey attempt) = 0;
+    // The next worker's crash count leaves this life out.
+    virtual void stopped_cleanly() = 0;
+};
+
+}  // namespace perdure

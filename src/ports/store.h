@@ -1,0 +1,79 @@
+// Store: the durable truth. Memory (the model), SQLite and PostgreSQL implement it and pass one
+// contract suite (tests/contract), which is its specification [P12].
+//
+// Every method is one transaction. A value that is returned survives power loss [P1]; an error
+// means that nothing has changed, unless it is `outcome_unknown`: then settle_unknown() tells.
+//   unavailable      the store cannot be reached; nothing was done
+//   outcome_unknown  the reply to a commit was lost
+//   fenced           this server's life was fenced off (C1): it must start a new one
+//   corrupt          a stored row cannot be understood; a group is then halved by the caller
+// Wall time comes from the caller; service time is read inside the transaction.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ports/changes.h"
+#include "ports/task.h"
+#include "ports/views.h"
+
+namespace perdure {
+
+// What a server gets at its start: number bits for ids and the mark above which they begin (L3).
+struct ServerOpened {
+    std::uint32_t number = 0;
+    std::uint64_t id_high_water = 0;
+    std::uint64_t last_group = 0;
+    std::uint64_t fence = 0;
+    ServiceTick clock;
+};
+
+// One transaction. Its number and fence make a lost reply decidable (C1).
+struct Group {
+    ServerId server;
+    std::uint64_t number = 0;  // the server's last group + 1
+    std::uint64_t fence = 0;
+    std::uint64_t id_high_water = 0;
+    WallTime wall;
+    std::vector<Change> changes;  // applied in this order
+};
+struct GroupReply {
+    std::vector<ChangeReply> replies;  // one for each change
+    ServiceTick clock;                 // after the group
+    bool work_appeared = false;        // something became `ready`: a hint for dispatchers
+};
+
+struct Settled {
+    std::uint64_t last_group = 0;
+    std::uint64_t fence = 0;
+};
+
+class Store {
+public:
+    virtual ~Store() = default;
+
+    virtual Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) = 0;
+    virtual Task<Result<GroupReply>> commit(Group group) = 0;
+    // After `outcome_unknown`: raises the fence, so that the lost group can no longer commit, and
+    // only then reads the last group that did.
+    virtual Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) = 0;
+
+    // Facts. Each is one consistent snapshot.
+    virtual Task<Result<ServiceView>> service() = 0;
+    virtual Task<Result<SessionView>> session(SessionId session) = 0;
+    // The current session of the directory, if there is one, and its attempts.
+    virtual Task<Result<std::optional<SessionView>>> opening(StateDirectory directory) = 0;
+    // Everything that a sweep must look at, at most `limit` of each kind.
+    virtual Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) = 0;
+    virtual Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids) = 0;
+    virtual Task<Result<std::optional<JobId>>> job_of_key(std::string tenant,
+                                                          std::string idempotency_key) = 0;
+    // Jobs after `after` in order of id, with all that fsck compares. For fsck and checkers.
+    virtual Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) = 0;
+};
+
+}  // namespace perdure

@@ -1,0 +1,138 @@
+// Views: what a store shows. Plain values, each from one snapshot.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cause.h"
+#include "core/claim.h"
+#include "core/isolation.h"
+#include "core/job.h"
+#include "core/keeper.h"
+#include "core/reconcile.h"
+#include "core/recovery.h"
+#include "core/service_time.h"
+#include "core/takeover.h"
+#include "core/timeouts.h"
+#include "ports/changes.h"
+
+namespace perdure {
+
+struct ServiceView {
+    ServiceTick clock;
+    KeeperRole keeper;
+    bool idle = false;  // nothing in `run`, and nothing is due before the next slow tick
+};
+
+// One row of `attempt`: history, written at the claim and completed at the end.
+struct AttemptView {
+    Epoch epoch;
+    std::uint32_t generation = 0;
+    SessionId session;      // current or last owner
+    std::uint64_t assignment = 0;
+    Terms terms;
+    bool start_committed = false;
+    ServiceTime claimed_at;
+    std::optional<AttemptEnd> end;          // nothing while in `run`
+    std::optional<AttemptEnd> late_result;  // evidence that came after the end
+    std::string_view rule;                  // what ended it
+};
+
+// The row in `run`.
+struct RunView {
+    AttemptKey attempt;
+    SessionId session;
+    std::uint64_t assignment = 0;
+    JobState state = JobState::starting;
+    Terms terms;
+    bool clean = false;
+    std::optional<Cause> order;
+    ServiceTime confirm_deadline;
+    std::shared_ptr<const JobSpec> spec;
+    std::string checkpoint;
+    CauseCounts counts;  // of the earlier attempts of this generation
+};
+
+struct SessionView {
+    SessionId session;
+    StateDirectory directory;
+    std::uint64_t life = 0;
+    std::string worker;
+    bool open = false;
+    std::uint64_t stream = 0;
+    std::uint64_t assignments = 0;    // the counter: the last number drawn
+    std::uint64_t heartbeat = 0;      // the last number accepted
+    std::uint64_t content_hash = 0;
+    std::uint64_t seen = 0;
+    std::uint64_t renewal = 0;
+    std::uint32_t slots = 0;
+    Offer offer;
+    ServiceTime lease_deadline;
+    ServiceTime heard_at;
+    std::vector<RunView> runs;        // in order of assignment numbers
+    ServiceTick clock;
+};
+
+// An attempt whose lease or confirmation is over, with all facts to decide on.
+struct OverdueRun {
+    RunView run;
+    RunFacts facts;
+    std::uint64_t renewal = 0;  // the session's renewal number at this snapshot
+};
+struct OverdueWait {
+    JobId job;
+    Epoch epoch;
+    WaitFacts facts;
+};
+struct OverdueView {
+    ServiceTick clock;
+    std::vector<OverdueRun> runs;
+    std::vector<OverdueWait> waits;
+    // Things that are freer than they are offered: jobs of some shape are blocked on one, and fewer
+    // of that shape are `ready` for it than could take it. Must be empty.
+    std::vector<Thing> free_things;
+};
+
+struct JobView {
+    JobId id;
+    std::shared_ptr<const JobSpec> spec;
+    JobState state = JobState::ready;
+    Epoch epoch;
+    std::uint32_t generation = 1;
+    ServiceTime submitted_at;
+    std::vector<AttemptView> attempts;  // in order of epochs, all generations
+    // Where it is; which of them are set depends on the state.
+    std::optional<ServiceTime> queue_deadline;
+    std::optional<ServiceTime> total_deadline;
+    std::optional<ServiceTime> due;
+    std::optional<WallTime> date;
+    std::optional<ServiceTime> kept_until;
+    std::optional<Thing> blocked_on;  // blocked without a thing: held by a person
+    std::optional<RunView> run;
+    bool presumed_lost = false;       // its last attempt may still come back
+    // If it has ended:
+    Cause cause = Cause::exit;
+    std::string_view rule;
+    bool may_have_run = false;
+    bool discarded = false;
+};
+
+struct HolderView {
+    Thing thing;
+    std::uint32_t slot = 0;
+    JobId job;
+};
+
+struct AuditView {
+    std::vector<JobView> jobs;
+    std::vector<HolderView> holders;  // all of them, in the first range only
+    std::uint64_t repairs = 0;        // promotions that only the sweep made: our bugs
+    std::uint64_t fenced = 0;         // refusals counted
+    ServiceTick clock;
+    bool more = false;
+};
+
+}  // namespace perdure

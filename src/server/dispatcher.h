@@ -1,0 +1,58 @@
+// Dispatcher: gives ready jobs to the sessions whose streams end here. It claims when somebody
+// rings, and every half second in any case: all notifications may be lost [P7].
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/id.h"
+#include "base/log.h"
+#include "core/timing.h"
+#include "ports/clock.h"
+#include "ports/gate.h"
+#include "server/group_commit.h"
+#include "wire/worker_protocol.h"
+
+namespace perdure {
+
+// The server's end of one stream down to a worker.
+class Outbox {
+public:
+    virtual ~Outbox() = default;
+    virtual void send(StreamMessage message) = 0;
+    virtual void close() = 0;
+};
+
+class Dispatcher {
+public:
+    static constexpr std::uint32_t claim_max = 100;  // for one session in one transaction
+
+    Dispatcher(Clock& clock, GroupCommit& commits, Timing timing, Log log);
+
+    Task<void> run(Stop& stop);
+    void attach(SessionId session, std::uint64_t stream, std::shared_ptr<Outbox> outbox);
+    // A hint to the session's worker, if its stream ends here; heartbeats carry the same.
+    void send(SessionId session, StreamMessage message);
+    void close_all();
+    Alarm& alarm() { return *alarm_; }
+
+private:
+    struct Attached {
+        std::uint64_t stream = 0;
+        std::shared_ptr<Outbox> outbox;
+    };
+    Task<bool> claim_for_all();
+    void detach(SessionId session, std::uint64_t stream);
+
+    Clock& clock_;
+    GroupCommit& commits_;
+    Timing timing_;
+    Log log_;
+    std::unique_ptr<Alarm> alarm_;
+    std::map<SessionId, Attached> attached_;
+    std::uint64_t turn_ = 0;
+};
+
+}  // namespace perdure

@@ -1,0 +1,292 @@
+#include "server/group_commit.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/probe.h"
+#include "base/zoo.h"
+
+namespace perdure {
+namespace {
+
+constexpr auto store_retry = milliseconds(100);
+
+// A lost reply to one of these does no harm if it is simply asked again after the outcome is
+// settled: the second time answers as the first one did.
+bool answers_alike_when_repeated(const Change& change) {
+    return std::holds_alternative<Submit>(change) || std::holds_alternative<Start>(change) ||
+           std::holds_alternative<Report>(change) || std::holds_alternative<Progress>(change) ||
+           std::holds_alternative<Cancel>(change);
+}
+
+}  // namespace
+
+GroupCommit::GroupCommit(Store& store, Clock& clock, Options options, Fatal fatal, Log log)
+    : store_(store),
+      clock_(clock),
+      options_(options),
+      fatal_(std::move(fatal)),
+      log_(std::move(log)),
+      alarm_(clock.make_alarm()),
+      good_at_(clock.boot()) {}
+
+Task<void> GroupCommit::open(ServerId server, Stop& stop) {
+    stop.wakes(*alarm_);
+    server_ = server;
+    while (!stop.requested()) {
+        auto opened = co_await store_.open_server(server, clock_.wall());
+        if (opened) {
+            ids_.emplace(opened->number, opened->id_high_water);
+            number_ = opened->last_group;
+            fence_ = opened->fence;
+            saw(opened->clock);
+            good_at_ = clock_.boot();
+            co_return;
+        }
+        log_.write(Level::warn, "store does not open", "why", opened.error().what);
+        co_await alarm_->wait(store_retry);
+    }
+}
+
+Task<void> GroupCommit::run(Stop& stop) {
+    while (!stop.requested()) {
+        if (!pending()) {
+            good_at_ = clock_.boot();
+            co_await alarm_->wait(seconds(60));
+            continue;
+        }
+        in_flight_ = true;
+        co_await execute(form());
+        in_flight_ = false;
+    }
+}
+
+Task<ChangeReply> GroupCommit::commit(Lane lane, Change change) {
+    std::vector<Change> one;
+    one.push_back(std::move(change));
+    auto replies = co_await commit_all(lane, std::move(one));
+    co_return std::move(replies.front());
+}
+
+Task<std::vector<ChangeReply>> GroupCommit::commit_all(Lane lane, std::vector<Change> changes) {
+    std::vector<ChangeReply> replies;
+    if (changes.empty()) co_return replies;
+    if (!pending() && !in_flight_) good_at_ = clock_.boot();
+    auto request = std::make_unique<Request>();
+    request->lane = lane;
+    request->changes = std::move(changes);
+    request->into = &replies;
+    request->deadline = clock_.boot() + options_.timing.submit_deadline;
+    Request* mine = request.get();
+    lanes_[static_cast<std::size_t>(lane)].push_back(std::move(request));
+    alarm_->ring();
+    // The request owns this coroutine until it is answered: a crash destroys both.
+    co_await suspend([mine](Suspended waiter) { mine->waiter.emplace(std::move(waiter)); });
+    co_return replies;
+}
+
+JobId GroupCommit::next_job_id() { return JobId{ids_->next(clock_.wall())}; }
+SessionId GroupCommit::next_session_id() { return SessionId{ids_->next(clock_.wall())}; }
+
+void GroupCommit::saw(const ServiceTick& clock) {
+    if (clock.tick < seen_.clock.tick) {
+        reached<"store_lost_commits">();
+        fatal_("the store is behind what it has shown before: it has lost commits");
+        return;
+    }
+    if (clock.tick > seen_.clock.tick || seen_.at == BootTime{}) seen_ = {clock, clock_.boot()};
+}
+
+bool GroupCommit::healthy() const {
+    if (!ids_) return false;  // not open yet
+    const bool idle = !pending() && !in_flight_;
+    return idle || clock_.boot() - good_at_ < options_.timing.outage;
+}
+
+bool GroupCommit::pending() const {
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& l) { return !l.empty(); });
+}
+
+std::size_t GroupCommit::rows_pending(Lane lane) const {
+    std::size_t rows = 0;
+    for (const auto& request : lanes_[static_cast<std::size_t>(lane)]) rows += request->changes.size();
+    return rows;
+}
+
+GroupCommit::Batch GroupCommit::form() {
+    Batch batch;
+    auto room = options_.rows_max;
+    for (std::size_t i = 0; i < lane_count; ++i) {
+        // What lanes behind this one are sure of, if they have anything.
+        std::size_t reserved = 0;
+        for (std::size_t later = i + 1; later < lane_count; ++later)
+            reserved += std::min(rows_pending(static_cast<Lane>(later)), options_.rows_max / 10);
+        auto& lane = lanes_[i];
+        auto allowed = room > reserved ? room - reserved : 0;
+        while (!lane.empty()) {
+            const auto rows = lane.front()->changes.size();
+            const bool fits = rows <= allowed || batch.empty();
+            if (!fits) break;
+            allowed -= std::min(allowed, rows);
+            room -= std::min(room, rows);
+            batch.push_back(std::move(lane.front()));
+            lane.pop_front();
+        }
+    }
+    return batch;
+}
+
+Group GroupCommit::group_of(const Batch& batch) const {
+    Group group{.server = server_,
+                .number = number_ + 1,
+                .fence = fence_,
+                .id_high_water = ids_->high_water(),
+                .wall = clock_.wall(),
+                .changes = {}};
+    for (const auto& request : batch)
+        group.changes.insert(group.changes.end(), request->changes.begin(), request->changes.end());
+    return group;
+}
+
+Task<void> GroupCommit::execute(Batch batch) {
+    if (zoo(Bug::ack_before_commit)) {
+        for (auto& request : batch) {
+            const auto* submit = std::get_if<Submit>(&request->changes.front());
+            if (!submit || !request->waiter) continue;
+            answer(*request, {ChangeReply(Submitted{submit->id, true, JobState::ready})});
+        }
+    }
+    auto group = group_of(batch);
+    const auto number = group.number;
+    auto reply = co_await store_.commit(std::move(group));
+    if (reply) {
+        number_ = number;
+        take_committed(batch, std::move(*reply));
+        co_return;
+    }
+    switch (reply.error().code) {
+        case Errc::conflict:  // aborted by a neighbour's transaction: nothing was done
+            reached<"group_aborted_and_repeated">();
+            put_back(std::move(batch));
+            co_return;
+        case Errc::outcome_unknown: {
+            auto rest = co_await settle(std::move(batch), number);
+            put_back(std::move(rest));
+            co_return;
+        }
+        case Errc::unavailable:
+            refuse(batch, reply.error());
+            co_return;
+        case Errc::fenced:  // not the requests': it is this server that is no longer heard
+            refuse(batch, error(Errc::unavailable, reply.error().what));
+            fatal_("this server's life was fenced off: " + reply.error().what);
+            co_return;
+        default: co_await execute_halves(std::move(batch)); co_return;
+    }
+}
+
+Task<void> GroupCommit::execute_halves(Batch batch) {
+    if (batch.size() == 1) {
+        refuse(batch, error(Errc::invalid, "the store cannot take this request"));
+        co_return;
+    }
+    reached<"group_halved">();
+    const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
+    Batch second(std::make_move_iterator(middle), std::make_move_iterator(batch.end()));
+    batch.resize(batch.size() / 2);
+    co_await execute(std::move(batch));
+    co_await execute(std::move(second));
+}
+
+// Answers who can be answered; returns those that must be asked again.
+Task<GroupCommit::Batch> GroupCommit::settle(Batch batch, std::uint64_t number) {
+    if (zoo(Bug::blind_repeat_of_unknown_outcome)) {
+        number_ = number;
+        refuse(batch, error(Errc::unavailable, "the store did not answer"));
+        co_return Batch{};
+    }
+    for (;;) {
+        auto settled = co_await store_.settle_unknown(server_, fence_);
+        if (settled) {
+            fence_ = settled->fence;
+            number_ = settled->last_group;
+            break;
+        }
+        if (settled.is(Errc::fenced)) {
+            refuse(batch, error(Errc::outcome_unknown, "this server's life was fenced off"));
+            fatal_("this server's life was fenced off");
+            co_return Batch{};
+        }
+        for (auto& request : batch) {
+            if (!request->waiter || clock_.boot() < request->deadline) continue;
+            reached<"answered_outcome_unknown">();
+            Batch one;
+            one.push_back(std::move(request));
+            refuse(one, error(Errc::outcome_unknown, "the store went away during the commit"));
+        }
+        std::erase_if(batch, [](const auto& request) { return !request; });
+        co_await alarm_->wait(store_retry);
+    }
+    if (number_ < number) {
+        reached<"unknown_outcome_was_not_committed">();
+        co_return batch;
+    }
+    reached<"unknown_outcome_was_committed">();
+    good_at_ = clock_.boot();
+    Batch again;
+    for (auto& request : batch) {
+        const auto& changes = request->changes;
+        if (std::all_of(changes.begin(), changes.end(), answers_alike_when_repeated)) {
+            again.push_back(std::move(request));
+            continue;
+        }
+        Batch one;
+        one.push_back(std::move(request));
+        refuse(one, error(Errc::outcome_unknown, "committed, but the reply was lost"));
+    }
+    co_return again;
+}
+
+void GroupCommit::take_committed(Batch& batch, GroupReply reply) {
+    good_at_ = clock_.boot();
+    saw(reply.clock);
+    auto next = std::make_move_iterator(reply.replies.begin());
+    for (auto& request : batch) {
+        const auto rows = static_cast<std::ptrdiff_t>(request->changes.size());
+        std::vector<ChangeReply> own(next, next + rows);
+        next += rows;
+        answer(*request, std::move(own));
+    }
+    note_activity(batch, reply.work_appeared);
+}
+
+void GroupCommit::note_activity(const Batch& batch, bool work_appeared) {
+    if (work_appeared && work_alarm_) work_alarm_->ring();
+    const bool active = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
+        return request->lane != Lane::renewals && request->lane != Lane::tick;
+    });
+    if (active && activity_alarm_) activity_alarm_->ring();
+}
+
+void GroupCommit::answer(Request& request, std::vector<ChangeReply> replies) {
+    if (!request.waiter) return;
+    *request.into = std::move(replies);
+    std::exchange(request.waiter, std::nullopt)->resume_later(clock_.executor());
+}
+
+void GroupCommit::refuse(Batch& batch, const Error& why) {
+    for (auto& request : batch)
+        answer(*request, std::vector<ChangeReply>(request->changes.size(), ChangeReply(why)));
+}
+
+void GroupCommit::put_back(Batch batch) {
+    while (!batch.empty()) {
+        auto& lane = lanes_[static_cast<std::size_t>(batch.back()->lane)];
+        lane.push_front(std::move(batch.back()));
+        batch.pop_back();
+    }
+    alarm_->ring();
+}
+
+}  // namespace perdure

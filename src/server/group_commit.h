@@ -1,0 +1,107 @@
+// GroupCommit: requests that arrive while a commit is under way share the next one.
+//   C1  The outcome of a commit whose reply was lost is settled before anybody is answered.
+//   C2  A group that fails as a whole is halved until the bad request is found: it hurts nobody
+//       else. Renewals go first; every lane keeps a tenth of a group.
+//   T3  A server that has not been able to commit for 2 s says so.
+//   P11 Nothing is acknowledged before its commit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "base/log.h"
+#include "core/timing.h"
+#include "ports/clock.h"
+#include "ports/gate.h"
+#include "ports/store.h"
+#include "ports/task.h"
+
+namespace perdure {
+
+// In the order in which they stand in a group.
+enum class Lane { renewals, tick, reports, claims, submits };
+inline constexpr std::size_t lane_count = 5;
+
+class GroupCommit {
+public:
+    struct Options {
+        std::size_t rows_max = 5'000;
+        Timing timing;
+    };
+    // The newest service time that a reply has shown, and when it was first shown.
+    struct Seen {
+        ServiceTick clock;
+        BootTime at;
+    };
+    using Fatal = std::function<void(std::string why)>;
+
+    GroupCommit(Store& store, Clock& clock, Options options, Fatal fatal, Log log);
+
+    // Begins this server's life in the store; waits until the store answers.
+    Task<void> open(ServerId server, Stop& stop);
+    Task<void> run(Stop& stop);
+
+    // Answers after the commit. The changes of one call stay together and in order.
+    Task<ChangeReply> commit(Lane lane, Change change);
+    Task<std::vector<ChangeReply>> commit_all(Lane lane, std::vector<Change> changes);
+
+    JobId next_job_id();
+    SessionId next_session_id();
+    const Seen& seen() const { return seen_; }
+    // A fact read outside a group; keeps the clock fresh and notices a store that lost commits.
+    void saw(const ServiceTick& clock);
+    bool healthy() const;
+    // Rung whenever a commit made something `ready`: a hint, nothing depends on it.
+    void on_work(Alarm& alarm) { work_alarm_ = &alarm; }
+    // Rung whenever anything but renewals and ticks was committed.
+    void on_activity(Alarm& alarm) { activity_alarm_ = &alarm; }
+
+private:
+    struct Request {
+        Lane lane;
+        std::vector<Change> changes;
+        std::vector<ChangeReply>* into;
+        std::optional<Suspended> waiter;
+        BootTime deadline;
+    };
+    using Batch = std::vector<std::unique_ptr<Request>>;
+
+    bool pending() const;
+    std::size_t rows_pending(Lane lane) const;
+    Batch form();
+    Task<void> execute(Batch batch);
+    Task<void> execute_halves(Batch batch);
+    Task<Batch> settle(Batch batch, std::uint64_t number);
+    void take_committed(Batch& batch, GroupReply reply);
+    void answer(Request& request, std::vector<ChangeReply> replies);
+    void refuse(Batch& batch, const Error& why);
+    void put_back(Batch batch);
+    Group group_of(const Batch& batch) const;
+    void note_activity(const Batch& batch, bool work_appeared);
+
+    Store& store_;
+    Clock& clock_;
+    Options options_;
+    Fatal fatal_;
+    Log log_;
+    std::unique_ptr<Alarm> alarm_;
+    Alarm* work_alarm_ = nullptr;
+    Alarm* activity_alarm_ = nullptr;
+    ServerId server_;
+    std::optional<IdSource> ids_;
+    std::uint64_t number_ = 0;
+    std::uint64_t fence_ = 0;
+    Seen seen_;
+    std::array<std::deque<std::unique_ptr<Request>>, lane_count> lanes_;
+    BootTime good_at_;        // the last commit, or the last time nothing waited
+    bool in_flight_ = false;
+};
+
+}  // namespace perdure

@@ -1,0 +1,43 @@
+#include "server/server.h"
+
+#include <utility>
+
+namespace perdure {
+namespace {
+
+ServerId draw_incarnation(Random& random) { return ServerId{(random.next() >> 1) | 1}; }
+
+}  // namespace
+
+Server::Server(ServerPorts ports, Timing timing, Log log)
+    : clock_(ports.clock),
+      me_(draw_incarnation(ports.random)),
+      log_(log),
+      commits_(ports.store, ports.clock, {.timing = timing}, ports.fatal, log),
+      sweeper_(ports.store, ports.clock, commits_, log),
+      ticker_(ports.store, ports.clock, commits_, sweeper_, me_, timing, log),
+      dispatcher_(ports.clock, commits_, timing, log),
+      sessions_(ports.store, commits_, dispatcher_, timing, ports.fatal, log),
+      jobs_(ports.store, commits_, dispatcher_, log),
+      gate_(ports.clock.executor()) {
+    commits_.on_work(dispatcher_.alarm());
+    commits_.on_activity(ticker_.alarm());
+}
+
+void Server::start() { gate_.spawn("open", run()); }
+
+Task<void> Server::run() {
+    co_await commits_.open(me_, stop_);
+    if (stop_.requested()) co_return;
+    opened_ = true;
+    gate_.spawn("group commit", commits_.run(stop_));
+    gate_.spawn("tick and sweep", ticker_.run(stop_));
+    gate_.spawn("dispatch", dispatcher_.run(stop_));
+}
+
+void Server::stop() {
+    dispatcher_.close_all();
+    stop_.request();
+}
+
+}  // namespace perdure

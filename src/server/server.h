@@ -1,0 +1,63 @@
+// Server: one life of a server process. Wires its loops and use cases; decides nothing.
+// It is destroyed by a crash at any moment; everything it knows is in the store.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "core/timing.h"
+#include "ports/clock.h"
+#include "ports/gate.h"
+#include "ports/random.h"
+#include "ports/store.h"
+#include "server/dispatcher.h"
+#include "server/group_commit.h"
+#include "server/job_service.h"
+#include "server/session_service.h"
+#include "server/sweeper.h"
+#include "server/ticker.h"
+
+namespace perdure {
+
+struct ServerPorts {
+    Store& store;
+    Clock& clock;
+    Random& random;
+    // Called when this life cannot go on: the process must exit and be started anew.
+    std::function<void(std::string why)> fatal;
+};
+
+class Server {
+public:
+    Server(ServerPorts ports, Timing timing, Log log);
+
+    void start();
+    void stop();
+    // Open for business: its life is known to the store, and it can commit (T3).
+    bool ready() const { return opened_ && commits_.healthy(); }
+    bool is_keeper() const { return ticker_.is_keeper(); }
+    std::vector<std::string_view> waiting_for() const { return gate_.waiting_for(); }
+
+    JobService& jobs() { return jobs_; }
+    SessionService& sessions() { return sessions_; }
+
+private:
+    Task<void> run();
+
+    Clock& clock_;
+    ServerId me_;
+    Log log_;
+    Stop stop_;
+    GroupCommit commits_;
+    Sweeper sweeper_;
+    Ticker ticker_;
+    Dispatcher dispatcher_;
+    SessionService sessions_;
+    JobService jobs_;
+    bool opened_ = false;
+    Gate gate_;
+};
+
+}  // namespace perdure

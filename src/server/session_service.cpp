@@ -1,0 +1,320 @@
+#include "server/session_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/probe.h"
+#include "base/zoo.h"
+#include "core/reconcile.h"
+#include "core/takeover.h"
+#include "server/settling.h"
+
+namespace perdure {
+namespace {
+
+using Reconciled = std::vector<std::pair<RunView, ReconcileDecision>>;
+
+std::optional<Listed> find(const std::vector<Listed>& listed, AttemptKey attempt) {
+    for (const auto& entry : listed)
+        if (entry.attempt == attempt) return entry;
+    return std::nullopt;
+}
+
+OpeningFacts opening_facts(const OpenRequest& request, const std::optional<SessionView>& previous) {
+    OpeningFacts facts{.life = request.life};
+    if (!previous) return facts;
+    facts.has_previous = true;
+    facts.same_boot = previous->directory.boot == request.directory.boot;
+    facts.previous_life = previous->life;
+    facts.previous_heard_at = previous->heard_at;
+    facts.clock = previous->clock;
+    return facts;
+}
+
+OpenSession::Inherited inherit(const RunView& run, const OpenRequest& request, bool same_boot) {
+    const auto decision = decide_inherit({.same_boot = same_boot,
+                                          .listed = find(request.on_disk, run.attempt),
+                                          .state = run.state,
+                                          .asks = run.terms.asks,
+                                          .clean = run.clean,
+                                          .order = run.order});
+    OpenSession::Inherited inherited{.attempt = run.attempt, .state = run.state};
+    inherited.end = decision.end;
+    if (decision.end) inherited.next = next_after(run, *decision.end);
+    return inherited;
+}
+
+ReconcileFacts owned_facts(const RunView& run, const HeartbeatRequest& request) {
+    return {.in_run = true,
+            .store_epoch = run.attempt.epoch,
+            .state = run.state,
+            .asks = run.terms.asks,
+            .clean = run.clean,
+            .isolation = run.terms.isolation,
+            .order = run.order,
+            .assignment = run.assignment,
+            .listed = find(request.attempts, run.attempt),
+            .seen = request.seen};
+}
+
+ReconcileFacts stranger_facts(const JobView& job, const Listed& listed, std::uint64_t seen) {
+    ReconcileFacts facts{.store_epoch = job.epoch, .listed = listed, .seen = seen};
+    const bool newest = job.epoch == listed.attempt.epoch;
+    facts.presumed_lost = newest && job.presumed_lost && is_waiting_for_a_claim(job.state);
+    facts.owned_elsewhere = newest && job.run.has_value();
+    facts.job_ended = has_ended(job.state);
+    if (newest && !job.attempts.empty()) facts.isolation = job.attempts.back().terms.isolation;
+    return facts;
+}
+
+}  // namespace
+
+std::uint64_t content_hash(const HeartbeatRequest& request) {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3ULL; };
+    mix(request.seen);
+    mix(request.slots);
+    for (const auto& listed : request.attempts) {
+        mix(listed.attempt.job.value);
+        mix(listed.attempt.epoch.value);
+        mix(listed.assignment);
+        mix(static_cast<std::uint64_t>(listed.phase));
+    }
+    return hash;
+}
+
+SessionService::SessionService(Store& store, GroupCommit& commits, Dispatcher& dispatcher,
+                               Timing timing, GroupCommit::Fatal fatal, Log log)
+    : store_(store),
+      commits_(commits),
+      dispatcher_(dispatcher),
+      timing_(timing),
+      fatal_(std::move(fatal)),
+      log_(std::move(log)) {}
+
+Task<Result<OpenAnswer>> SessionService::open(OpenRequest request) {
+    if (!commits_.healthy()) co_return error(Errc::unavailable, "the store does not answer");
+    constexpr int tries = 5;
+    for (int i = 0; i < tries; ++i) {
+        auto opened = co_await open_once(request);
+        const bool moved = opened.is(Errc::conflict) && opened.error().what.empty();
+        if (!moved) co_return opened;
+        reached<"opening_decided_again">();
+    }
+    co_return error(Errc::overloaded, "the directory's session keeps changing; try again");
+}
+
+// A conflict without words means: decide again.
+Task<Result<OpenAnswer>> SessionService::open_once(OpenRequest request) {
+    auto previous = co_await store_.opening(request.directory);
+    if (!previous) co_return previous.error();
+    const auto decision = decide_opening(opening_facts(request, *previous), timing_);
+    OpenSession change{.session = commits_.next_session_id(),
+                       .directory = request.directory,
+                       .life = request.life,
+                       .worker = request.worker,
+                       .slots = request.slots,
+                       .offer = request.offer,
+                       .lease = timing_.lease};
+    switch (decision.opening) {
+        case Opening::repeated:
+            reached<"opening_repeated">();
+            co_return OpenAnswer{(*previous)->session, timing_.lease};
+        case Opening::stale:
+            reached<"opening_of_an_earlier_life">();
+            co_return error(Errc::fenced, "a later life of this state directory has a session");
+        case Opening::clone:
+            reached<"clone_refused">();
+            co_return error(Errc::conflict, "another machine with this state directory is alive");
+        case Opening::take_over: reached<"session_taken_over">(); break;
+        case Opening::after_reboot: reached<"session_after_reboot">(); break;
+        case Opening::fresh: break;
+    }
+    if (*previous) {
+        change.previous = (*previous)->session;
+        const bool same_boot = decision.opening == Opening::take_over;
+        for (const auto& run : (*previous)->runs)
+            change.inherited.push_back(inherit(run, request, same_boot));
+    }
+    const auto session = change.session;
+    auto reply = co_await commits_.commit(Lane::reports, std::move(change));
+    if (reply) co_return OpenAnswer{session, timing_.lease};
+    if (reply.is(Errc::conflict)) co_return error(Errc::conflict, "");
+    co_return reply.error();
+}
+
+Task<Result<std::uint64_t>> SessionService::open_stream(SessionId session,
+                                                        std::shared_ptr<Outbox> outbox) {
+    auto reply = co_await commits_.commit(Lane::reports, OpenStream{session});
+    if (!reply) co_return reply.error();
+    const auto stream = std::get<StreamOpened>(*reply).stream;
+    dispatcher_.attach(session, stream, std::move(outbox));
+    co_return stream;
+}
+
+Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest request) {
+    if (!commits_.healthy()) co_return error(Errc::unavailable, "the store does not answer");
+    if (request.tick_seen > commits_.seen().clock.tick) {
+        // Another server's tick may be newer than what we have seen: look before we judge.
+        auto service = co_await store_.service();
+        if (!service) co_return service.error();
+        if (request.tick_seen > service->clock.tick) {
+            fatal_("a worker has seen a later tick than the store has: it has lost commits");
+            co_return error(Errc::unavailable, "the store has lost commits");
+        }
+        commits_.saw(service->clock);
+    }
+    auto view = co_await store_.session(request.session);
+    if (view.is(Errc::not_found))
+        co_return HeartbeatAnswerMessage{.answer = HeartbeatAnswer::session_ended};
+    if (!view) co_return view.error();
+
+    const auto hash = content_hash(request);
+    const auto decision = decide_heartbeat({.session_is_open = view->open,
+                                            .last_number = view->heartbeat,
+                                            .number = request.number,
+                                            .same_content = view->content_hash == hash});
+    if (decision.answer == HeartbeatAnswer::cloned) {
+        reached<"cloned_session_ended">();
+        auto ended = co_await commits_.commit(Lane::reports, EndSession{request.session});
+        if (!ended) co_return ended.error();
+    }
+    if (decision.answer != HeartbeatAnswer::accept)
+        co_return HeartbeatAnswerMessage{.answer = decision.answer};
+
+    Renew renew{.session = request.session,
+                .heartbeat = request.number,
+                .content_hash = hash,
+                .seen = request.seen,
+                .slots = request.slots,
+                .offer = request.offer,
+                .lease = request.lease};
+    auto renewed = co_await commits_.commit(Lane::renewals, std::move(renew));
+    if (renewed.is(Errc::fenced))
+        co_return HeartbeatAnswerMessage{.answer = HeartbeatAnswer::session_ended};
+    if (renewed.is(Errc::conflict))
+        co_return HeartbeatAnswerMessage{.answer = HeartbeatAnswer::ignore};
+    if (!renewed) co_return renewed.error();
+    co_return co_await reconcile(std::move(request), std::move(*view));
+}
+
+Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest request,
+                                                               SessionView view) {
+    Reconciled decided;
+    for (const auto& run : view.runs)
+        decided.emplace_back(run, decide_reconcile(owned_facts(run, request)));
+    auto strangers = co_await add_strangers(request, view, decided);
+    if (!strangers) co_return strangers.error();
+
+    HeartbeatAnswerMessage answer{.answer = HeartbeatAnswer::accept,
+                                  .tick = commits_.seen().clock.tick};
+    std::vector<Change> changes;
+    using Kind = ReconcileDecision::Kind;
+    for (const auto& [run, decision] : decided) {
+        switch (decision.kind) {
+            case Kind::nothing: break;
+            case Kind::confirm_start:
+                changes.push_back(Start{request.session, run.attempt});
+                break;
+            case Kind::did_not_start:
+            case Kind::lost:
+                reached<"reconcile_settled_an_unlisted_attempt">();
+                changes.push_back(settle(run, *decision.end, std::nullopt));
+                break;
+            case Kind::reinstate: changes.push_back(Reinstate{request.session, run.attempt}); break;
+            case Kind::resend:
+                reached<"assignment_sent_again">();
+                answer.resent.push_back(
+                    {run.attempt, run.assignment, run.terms, run.spec, run.checkpoint});
+                break;
+            case Kind::stop:
+                reached<"told_to_stop">();
+                answer.stop.push_back(run.attempt);
+                break;
+            case Kind::kill: answer.kill.push_back({run.attempt, *run.order}); break;
+            case Kind::store_is_behind:
+                fatal_("a worker has an epoch that the store has never given out");
+                co_return error(Errc::unavailable, "the store has lost commits");
+        }
+    }
+    const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+    for (const auto& reply : replies)
+        if (!reply && !reply.is(Errc::conflict) && !reply.is(Errc::fenced)) co_return reply.error();
+    co_return answer;
+}
+
+// Attempts that the worker lists and this session does not own.
+Task<Result<void>> SessionService::add_strangers(const HeartbeatRequest& request,
+                                                 const SessionView& view, Reconciled& out) {
+    std::vector<Listed> strangers;
+    std::vector<JobId> ids;
+    for (const auto& listed : request.attempts) {
+        const bool owned = std::any_of(view.runs.begin(), view.runs.end(), [&](const auto& run) {
+            return run.attempt == listed.attempt;
+        });
+        if (owned) continue;
+        strangers.push_back(listed);
+        ids.push_back(listed.attempt.job);
+    }
+    if (ids.empty()) co_return Result<void>{};
+    auto jobs = co_await store_.jobs(std::move(ids));
+    if (!jobs) co_return jobs.error();
+    for (const auto& listed : strangers) {
+        const auto job = std::find_if(jobs->begin(), jobs->end(), [&](const JobView& candidate) {
+            return candidate.id == listed.attempt.job;
+        });
+        JobView unknown;  // epoch 0: whatever the worker has, the store has never given it out
+        const auto& known = job == jobs->end() ? unknown : *job;
+        // It was not ours when the session was read; a claim since then is nobody's mistake.
+        const bool claimed_since = known.run && known.run->session == request.session &&
+                                   known.run->attempt == listed.attempt;
+        if (claimed_since) continue;
+        RunView run{.attempt = listed.attempt, .session = request.session};
+        out.emplace_back(run, decide_reconcile(stranger_facts(known, listed, request.seen)));
+    }
+    co_return Result<void>{};
+}
+
+Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
+    std::vector<Change> changes;
+    for (auto& item : request.items) {
+        switch (item.kind) {
+            case ReportItem::Kind::ask:
+            case ReportItem::Kind::started:
+                changes.push_back(Start{request.session, item.attempt});
+                break;
+            case ReportItem::Kind::ended:
+                item.end.reported = true;
+                changes.push_back(Report{request.session, item.attempt, item.end});
+                break;
+            case ReportItem::Kind::begin:
+            case ReportItem::Kind::checkpoint: {
+                const bool begin = item.kind == ReportItem::Kind::begin;
+                changes.push_back(Progress{
+                    begin ? Progress::Kind::begin : Progress::Kind::checkpoint, request.session,
+                    item.attempt, item.checkpoint});
+                break;
+            }
+        }
+    }
+    auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+    ReportResponse response;
+    for (std::size_t i = 0; i < request.items.size(); ++i) {
+        const auto& reply = replies[i];
+        const bool ask = request.items[i].kind == ReportItem::Kind::ask;
+        auto answer = ask ? ItemAnswer::go : ItemAnswer::ok;
+        if (reply.is(Errc::fenced) || reply.is(Errc::not_found)) answer = ItemAnswer::fenced;
+        else if (!reply) answer = ItemAnswer::again;
+        else if (const auto* said = std::get_if<Reported>(&*reply)) {
+            if (said->answer == ReportAnswer::file_late) {
+                reached<"late_result_filed">();
+                answer = ItemAnswer::fenced;
+            }
+            if (said->answer == ReportAnswer::correct) reached<"presumed_lost_reported">();
+        }
+        response.answers.push_back(answer);
+    }
+    co_return response;
+}
+
+}  // namespace perdure

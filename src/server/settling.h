@@ -1,0 +1,19 @@
+// From a decided end of an attempt to the change that carries it out: one way for sweep,
+// reconcile and takeover.
+#pragma once
+
+#include <optional>
+
+#include "core/recovery.h"
+#include "ports/changes.h"
+#include "ports/views.h"
+
+namespace perdure {
+
+// What the job does next after `run` has ended like this. The counts of earlier attempts are in
+// the view; this end is added.
+Next next_after(const RunView& run, const AttemptEnd& end);
+
+Settle settle(const RunView& run, const AttemptEnd& end, std::optional<Settle::Renewal> renewal);
+
+}  // namespace perdure

@@ -1,0 +1,58 @@
+#include "server/sweeper.h"
+
+#include "base/probe.h"
+#include "core/recovery.h"
+#include "core/timeouts.h"
+#include "server/settling.h"
+
+namespace perdure {
+
+Task<std::size_t> Sweeper::sweep() {
+    std::size_t repairs = 0;
+    for (;;) {
+        auto overdue = co_await store_.overdue(clock_.wall(), batch_max);
+        if (!overdue) {
+            log_.write(Level::warn, "sweep failed, will try again", "why", overdue.error().what);
+            co_return repairs;
+        }
+        auto changes = decide(*overdue);
+        const bool full = overdue->runs.size() >= batch_max || overdue->waits.size() >= batch_max;
+        std::size_t applied = 0;
+        const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+        for (const auto& reply : replies) {
+            if (reply) ++applied;
+            if (reply.is(Errc::conflict)) reached<"sweep_came_too_late">();
+        }
+        repairs += applied;
+        if (!full || applied == 0) co_return repairs;
+    }
+}
+
+std::vector<Change> Sweeper::decide(const OverdueView& overdue) const {
+    std::vector<Change> changes;
+    for (const auto& [run, facts, renewal] : overdue.runs) {
+        const auto decision = decide_recovery(facts);
+        if (!decision.end) {
+            if (decision.rule == "O7/owner_lost_within_hold") reached<"owner_lost_within_hold">();
+            continue;
+        }
+        log_.write(Level::warn, "attempt lost", "job", run.attempt.job.text(), "epoch",
+                   run.attempt.epoch.value, "rule", decision.rule);
+        changes.push_back(settle(run, *decision.end, Settle::Renewal{run.session, renewal}));
+    }
+    for (const auto& waiting : overdue.waits) {
+        const auto decision = decide_wait(waiting.facts);
+        if (decision.kind == WaitDecision::Kind::wait) continue;
+        changes.push_back(MoveWaiting{.job = waiting.job,
+                                      .epoch = waiting.epoch,
+                                      .state = waiting.facts.state,
+                                      .decision = decision});
+    }
+    for (const auto& thing : overdue.free_things) {
+        log_.write(Level::error, "a job waits for a free thing: repairing", "thing", thing.name);
+        changes.push_back(PromoteWaiting{thing});
+    }
+    return changes;
+}
+
+}  // namespace perdure

@@ -1,0 +1,33 @@
+// Sweeper: looks for what is overdue, asks core what it means, and has it carried out. Every
+// server may sweep at any time; the guards on each change let exactly one of them win (O2).
+#pragma once
+
+#include <cstdint>
+
+#include "base/log.h"
+#include "ports/clock.h"
+#include "ports/store.h"
+#include "server/group_commit.h"
+
+namespace perdure {
+
+class Sweeper {
+public:
+    static constexpr std::uint32_t batch_max = 1'000;
+
+    Sweeper(Store& store, Clock& clock, GroupCommit& commits, Log log)
+        : store_(store), clock_(clock), commits_(commits), log_(std::move(log)) {}
+
+    // One sweep: all that is overdue now. Answers how many repairs it made.
+    Task<std::size_t> sweep();
+
+private:
+    std::vector<Change> decide(const OverdueView& overdue) const;
+
+    Store& store_;
+    Clock& clock_;
+    GroupCommit& commits_;
+    Log log_;
+};
+
+}  // namespace perdure

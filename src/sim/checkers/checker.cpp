@@ -1,0 +1,159 @@
+#include "sim/checkers/checker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/claim.h"
+#include "core/policy.h"
+
+namespace perdure::sim {
+namespace {
+
+std::string name(AttemptKey attempt) {
+    return fmt::format("{} epoch {}", attempt.job.text(), attempt.epoch.value);
+}
+
+const AttemptView* find_attempt(const JobView& job, Epoch epoch) {
+    for (const auto& attempt : job.attempts)
+        if (attempt.epoch == epoch) return &attempt;
+    return nullptr;
+}
+
+bool share_a_key(const JobSpec& a, const JobSpec& b) {
+    return a.key && b.key && *a.key == *b.key && a.tenant == b.tenant;
+}
+
+}  // namespace
+
+void Checker::report(std::string promise, std::string what) {
+    if (violation_) return;
+    parts_.world.trace("VIOLATION " + promise + ": " + what);
+    violation_ = Violation{std::move(promise), std::move(what)};
+    parts_.world.stop();
+}
+
+void Checker::began(const WitnessedRun& run, const JobView* job) {
+    if (!began_.insert(run.attempt).second)
+        report("P4", name(run.attempt) + " was started twice");
+    if (!job) return report("P1", name(run.attempt) + " runs, but the store has no such job");
+    const auto* attempt = find_attempt(*job, run.attempt.epoch);
+    if (!attempt) return report("P2", name(run.attempt) + " runs, but was never claimed");
+    if (run.terms.asks && !attempt->start_committed)
+        report("P4", name(run.attempt) + " was started before its start was committed");
+    if (attempt->end && attempt->end->ran == Ran::no)
+        report("P9", name(run.attempt) + " was started after it was said not to have run");
+    check_exclusive(run);
+    check_once(run, *job);
+    check_resumable(run, *job);
+    check_cancel(run, *job);
+}
+
+// No two exclusive attempts overlap: of one job, or of jobs with one key (O7).
+void Checker::check_exclusive(const WitnessedRun& run) {
+    if (run.terms.isolation != Isolation::exclusive) return;
+    for (const auto index : parts_.witness.alive()) {
+        const auto& other = parts_.witness.runs()[index];
+        if (other.attempt == run.attempt || parts_.is_frozen(other.host)) continue;
+        const bool same = other.attempt.job == run.attempt.job;
+        if (same || share_a_key(*other.spec, *run.spec))
+            report("P2", fmt::format("{} started while {} was alive", name(run.attempt),
+                                     name(other.attempt)));
+    }
+}
+
+void Checker::check_once(const WitnessedRun& run, const JobView& job) {
+    if (run.spec->effects != Effects::once) return;
+    const auto runs = parts_.witness.of(run.attempt.job);
+    const auto released = parts_.history.releases.find(job.id);
+    const auto releases = released == parts_.history.releases.end() ? 0U : released->second;
+    if (runs.size() > 1 + releases)
+        report("P4", fmt::format("once job {} started {} times with {} releases", job.id.text(),
+                                 runs.size(), releases));
+}
+
+// Interrupted while dirty, a resumable job must not go on by itself (O10).
+void Checker::check_resumable(const WitnessedRun& run, const JobView& job) {
+    if (run.spec->effects != Effects::resumable) return;
+    const WitnessedRun* before = nullptr;
+    for (const auto* other : parts_.witness.of(run.attempt.job))
+        if (other->attempt.epoch < run.attempt.epoch) before = other;
+    if (!before || before->clean || parts_.history.releases.contains(job.id)) return;
+    report("P4", fmt::format("dirty resumable job {} went on as epoch {}", job.id.text(),
+                             run.attempt.epoch.value));
+}
+
+void Checker::check_cancel(const WitnessedRun& run, const JobView& job) {
+    const auto cancelled = parts_.history.cancels.find(run.attempt.job);
+    if (cancelled == parts_.history.cancels.end()) return;
+    const bool later = run.attempt.epoch > cancelled->second.epoch;
+    if (later && job.generation == cancelled->second.generation)
+        report("E1", name(run.attempt) + " started after its cancel was acknowledged");
+}
+
+void Checker::changed(const JobView& job) {
+    auto& known = known_[job.id];
+    if (job.epoch < known.epoch)
+        report("P2", fmt::format("the epoch of {} fell from {} to {}", job.id.text(),
+                                 known.epoch.value, job.epoch.value));
+    const bool same_generation = job.generation == known.generation;
+    if (same_generation && has_ended(known.state) && job.state != known.state)
+        report("P2", fmt::format("{} left its end {} and became {}", job.id.text(),
+                                 to_string(known.state), to_string(job.state)));
+    known = {job.state, job.epoch, job.generation};
+    check_ends(job);
+    check_budget(job);
+}
+
+void Checker::check_ends(const JobView& job) {
+    for (const auto& attempt : job.attempts) {
+        const AttemptKey key{job.id, attempt.epoch};
+        if (!attempt.end) {
+            ended_.erase(key);  // reinstated, perhaps
+            continue;
+        }
+        const auto [known, first] = ended_.try_emplace(key, SeenEnd{parts_.world.now()});
+        const bool corrected = attempt.end->reported && !known->second.reported;
+        known->second.reported = attempt.end->reported;
+        if (!first && !corrected) continue;
+        const auto runs = parts_.witness.of(job.id);
+        const auto run = std::find_if(runs.begin(), runs.end(),
+                                      [&](const auto* r) { return r->attempt == key; });
+        const bool ran = run != runs.end();
+        if (attempt.end->ran == Ran::no && ran)
+            report("P9", name(key) + " ran and is said not to have run");
+        if (attempt.end->succeeded && !(ran && (*run)->died && (*run)->own_exit))
+            report("P9", name(key) + " is said to have succeeded and did not");
+        if (!ran || (*run)->died) continue;
+        if (attempt.end->reported)
+            report("P8", name(key) + " is reported to have ended and is alive");
+        const bool exclusive = attempt.terms.isolation == Isolation::exclusive;
+        if (exclusive && !parts_.is_frozen((*run)->host))
+            report("P8", name(key) + " is exclusive, was given up and is alive");
+    }
+    const auto cancelled = parts_.history.cancels.find(job.id);
+    const bool was_cancelled = cancelled != parts_.history.cancels.end() &&
+                               cancelled->second.generation == job.generation;
+    if (was_cancelled && has_ended(job.state) && job.state != JobState::cancelled &&
+        job.state != JobState::succeeded)
+        report("E1", fmt::format("{} was cancelled and ended as {}", job.id.text(),
+                                 to_string(job.state)));
+}
+
+// [P6] No cause may end more attempts of one generation than its rule allows.
+void Checker::check_budget(const JobView& job) {
+    std::array<std::uint32_t, cause_class_count> ends{};
+    for (const auto& attempt : job.attempts) {
+        if (attempt.generation != job.generation || !attempt.end || attempt.end->succeeded)
+            continue;
+        if (attempt.end->counted) ++ends[static_cast<std::size_t>(class_of(*attempt.end))];
+    }
+    for (std::size_t c = 0; c < cause_class_count; ++c) {
+        const auto rule = rule_for(job.spec->policy, static_cast<CauseClass>(c));
+        if (rule.times == PolicyRule::always || ends[c] <= rule.times + 1) continue;
+        report("P6", fmt::format("{} was tried {} times for one cause; its policy allows {}",
+                                 job.id.text(), ends[c], rule.times + 1));
+    }
+}
+
+}  // namespace perdure::sim

@@ -1,0 +1,76 @@
+// Checker: watches a run and reports the first broken promise, by id.
+//   after each exec     [P2] [P4] one start per attempt, durable before; `once` once; O7 no overlap
+//   after each commit   [P2] [P9] ended stays ended, epochs rise, ends are true
+//   in full, regularly  [P1] [P3] [P6] [P8] every accepted job is in exactly one place with a
+//                       deadline, holders match, budgets hold, nothing is left behind
+//   at the end          [P5] liveness: everything that can end has ended
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "ports/views.h"
+#include "sim/checkers/history.h"
+#include "sim/faults.h"
+#include "sim/witness.h"
+#include "sim/world.h"
+
+namespace perdure::sim {
+
+class Checker {
+public:
+    struct Parts {
+        World& world;
+        const Plan& plan;
+        const Witness& witness;
+        const History& history;
+        // A frozen machine runs nothing; it must act at once when it wakes.
+        std::function<bool(std::uint32_t host)> is_frozen;
+    };
+    explicit Checker(Parts parts) : parts_(std::move(parts)) {}
+
+    // A process has just begun; `job` is the store's view of it at this instant.
+    void began(const WitnessedRun& run, const JobView* job);
+    // A job may have changed.
+    void changed(const JobView& job);
+    // Everything, from one snapshot.
+    void full(const AuditView& audit, const std::map<SessionId, SessionView>& sessions);
+    // The end of a run in liveness mode.
+    void finished(const AuditView& audit);
+
+    const std::optional<Violation>& violation() const { return violation_; }
+    void report(std::string promise, std::string what);
+
+private:
+    void check_exclusive(const WitnessedRun& run);
+    void check_once(const WitnessedRun& run, const JobView& job);
+    void check_resumable(const WitnessedRun& run, const JobView& job);
+    void check_cancel(const WitnessedRun& run, const JobView& job);
+    void check_ends(const JobView& job);
+    void check_budget(const JobView& job);
+    void check_place(const JobView& job, const AuditView& audit,
+                     const std::map<SessionId, SessionView>& sessions);
+    void check_holders(const AuditView& audit);
+    void check_accepted(const AuditView& audit);
+    void check_left_behind(const AuditView& audit);
+
+    struct Known {
+        JobState state = JobState::scheduled;
+        Epoch epoch;
+        std::uint32_t generation = 0;
+    };
+    Parts parts_;
+    std::map<JobId, Known> known_;
+    std::set<AttemptKey> began_;
+    struct SeenEnd {
+        TrueTime at;  // when the store was first seen to say so
+        bool reported = false;
+    };
+    std::map<AttemptKey, SeenEnd> ended_;
+    std::optional<Violation> violation_;
+};
+
+}  // namespace perdure::sim

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/claim.h"
+#include "sim/checkers/checker.h"
+
+namespace perdure::sim {
+namespace {
+
+constexpr auto overdue_max = seconds(5);  // of service time
+
+}  // namespace
+
+void Checker::full(const AuditView& audit, const std::map<SessionId, SessionView>& sessions) {
+    for (const auto& job : audit.jobs) {
+        changed(job);
+        check_place(job, audit, sessions);
+        if (!parts_.history.may_exist(*job.spec))
+            report("P11", job.id.text() + " exists although its submit was refused");
+    }
+    check_accepted(audit);
+    check_holders(audit);
+    check_left_behind(audit);
+    if (audit.repairs > 0) report("C4", "a job was blocked on something free");
+}
+
+// [P3] One place, and it has a deadline that is not long over.
+void Checker::check_place(const JobView& job, const AuditView& audit,
+                          const std::map<SessionId, SessionView>& sessions) {
+    const auto stuck = [&](const char* why) {
+        report("P3", fmt::format("{} is {} and stuck: {}", job.id.text(), to_string(job.state), why));
+    };
+    const auto late = audit.clock.now - overdue_max;
+    const bool in_grace = audit.clock.now < audit.clock.grace_until + overdue_max;
+    const bool in_run = place_of(job.state).place == Place::run;
+    if (in_run != job.run.has_value()) return stuck("state and place differ");
+    switch (place_of(job.state).place) {
+        case Place::timer:
+            if (!job.due && !job.date) stuck("it has no time");
+            if (job.due && *job.due < late) stuck("its time is over");
+            break;
+        case Place::ready:
+        case Place::blocked:
+            if (!job.queue_deadline) return stuck("it has no deadline");
+            if (*job.queue_deadline < late) stuck("its deadline is over");
+            break;
+        case Place::run: {
+            const auto session = sessions.find(job.run->session);
+            if (session == sessions.end()) return stuck("it has no owner");
+            const auto ends = session->second.lease_deadline + job.run->terms.release_after;
+            if (ends < late && !in_grace) stuck("its lease is over");
+            const bool starting = job.state == JobState::starting;
+            if (starting && job.run->confirm_deadline < late && !in_grace)
+                stuck("its start was never confirmed");
+            break;
+        }
+        case Place::wait: stuck("nothing waits yet"); break;
+        case Place::outcome: break;
+    }
+}
+
+// [P1] Same key, same job; every accepted job is there.
+void Checker::check_accepted(const AuditView& audit) {
+    std::set<JobId> stored;
+    for (const auto& job : audit.jobs) stored.insert(job.id);
+    for (const auto& [key, submit] : parts_.history.submits) {
+        if (submit.accepted.size() > 1)
+            report("P1", fmt::format("key {} was answered with two jobs", key));
+        for (const auto id : submit.accepted)
+            if (!stored.contains(id)) report("P1", id.text() + " was accepted and is lost");
+    }
+}
+
+// Holders and their jobs agree, in both directions (C3).
+void Checker::check_holders(const AuditView& audit) {
+    std::map<JobId, const JobView*> jobs;
+    for (const auto& job : audit.jobs) jobs[job.id] = &job;
+    std::map<Thing, std::uint32_t> taken;
+    std::set<std::pair<Thing, std::uint32_t>> slots;
+    std::set<std::pair<JobId, Thing>> holding;
+    for (const auto& holder : audit.holders) {
+        ++taken[holder.thing];
+        holding.insert({holder.job, holder.thing});
+        if (!slots.insert({holder.thing, holder.slot}).second)
+            report("C4", "two jobs hold one slot of " + holder.thing.name);
+        const auto job = jobs.find(holder.job);
+        const bool may_hold = job != jobs.end() &&
+                              (job->second->run || job->second->kept_until.has_value());
+        if (!may_hold)
+            report("C3", fmt::format("{} holds {} and does not run", holder.job.text(),
+                                     holder.thing.name));
+    }
+    for (const auto& job : audit.jobs) {
+        if (job.run)
+            for (const auto& thing : things_of(*job.spec))
+                if (!holding.contains({job.id, thing}))
+                    report("C3", fmt::format("{} runs without {}", job.id.text(), thing.name));
+        if (job.state == JobState::blocked && job.blocked_on && taken[*job.blocked_on] == 0)
+            report("P3", fmt::format("{} waits for {}, which is free", job.id.text(),
+                                     job.blocked_on->name));
+    }
+}
+
+// [P8] A fenced attempt that was given up is told to stop, or kills itself after `hold`.
+void Checker::check_left_behind(const AuditView& audit) {
+    std::map<JobId, const JobView*> jobs;
+    for (const auto& job : audit.jobs) jobs[job.id] = &job;
+    const auto& timing = parts_.plan.timing;
+    const auto longest = timing.lease + timing.hold + timing.kill_grace + seconds(20);
+    for (const auto index : parts_.witness.alive()) {
+        const auto& run = parts_.witness.runs()[index];
+        const auto ended = ended_.find(run.attempt);
+        if (ended == ended_.end() || parts_.is_frozen(run.host)) continue;
+        const auto job = jobs.find(run.attempt.job);
+        const bool may_run_on = run.spec->effects == Effects::once;
+        if (job == jobs.end() || may_run_on) continue;
+        // A shim killed while its worker is dead leaves an orphan that the next worker kills.
+        if (parts_.plan.has(Fault::kill_shim)) continue;
+        // Reinstated: its end was taken back.
+        if (job->second->run && job->second->run->attempt == run.attempt) continue;
+        if (parts_.world.now() - ended->second.at > longest)
+            report("P8", fmt::format("{} epoch {} was given up {:.1f} s ago and is alive",
+                                     run.attempt.job.text(), run.attempt.epoch.value,
+                                     (parts_.world.now() - ended->second.at).seconds()));
+    }
+}
+
+// [P5] Faults have stopped long ago: what can end has ended, and nothing is left behind.
+void Checker::finished(const AuditView& audit) {
+    std::size_t succeeded = 0;
+    for (const auto& job : audit.jobs) {
+        if (job.state == JobState::succeeded) ++succeeded;
+        if (has_ended(job.state)) continue;
+        const bool never_ends = job.spec->policy.name == PolicyName::forever;
+        // A date in the future of a server whose clock was set back.
+        const bool dated = job.date && parts_.plan.has(Fault::step_wall_clock);
+        if (never_ends || dated) continue;
+        report("P5", fmt::format("{} is still {} at the end (epoch {}, {} attempts)",
+                                 job.id.text(), to_string(job.state), job.epoch.value,
+                                 job.attempts.size()));
+    }
+    if (succeeded < 3 || parts_.history.accepted < 5)
+        report("run", fmt::format("too little happened: {} accepted, {} succeeded",
+                                  parts_.history.accepted, succeeded));
+}
+
+}  // namespace perdure::sim

@@ -1,0 +1,45 @@
+#include "sim/faults.h"
+
+#include <fmt/format.h>
+
+namespace perdure::sim {
+
+Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
+    Rng rng(seed * 2 + (mode == Mode::liveness ? 1 : 0));
+    Plan plan{.seed = seed, .mode = mode};
+    plan.servers = static_cast<std::uint32_t>(rng.between(1, 2));
+    plan.workers = static_cast<std::uint32_t>(rng.between(1, 6));
+    plan.clients = static_cast<std::uint32_t>(rng.between(1, 3));
+    plan.slots = static_cast<std::uint32_t>(rng.between(1, 4));
+    for (std::size_t i = 0; i < fault_count; ++i) plan.faults.set(i, rng.chance(0.5));
+    plan.accidents_per_minute = 1.0 + 15.0 * rng.uniform() * rng.uniform();
+    plan.message_fault = 0.001 + 0.1 * rng.uniform() * rng.uniform();
+    plan.store_fault = 0.001 + 0.1 * rng.uniform() * rng.uniform();
+    plan.submit_every = rng.between(milliseconds(500), seconds(6));
+    // Short, so that an owner that is lost is lost for good within the run.
+    plan.timing.hold = rng.between(seconds(3), seconds(25));
+    plan.timing.drain = rng.between(seconds(1), seconds(10));
+    plan.timing.kill_grace = rng.between(milliseconds(500), seconds(5));
+    plan.timing.detach_lease = rng.between(seconds(10), seconds(30));
+    plan.all_hints_dropped = rng.chance(0.2);
+    if (mode == Mode::liveness) {
+        plan.length = minutes(5);
+        plan.faults_end = seconds(100);
+    }
+    plan.faults &= ~masked;
+    return plan;
+}
+
+std::string Plan::text() const {
+    std::string on;
+    for (std::size_t i = 0; i < fault_count; ++i)
+        if (faults.test(i)) on += (on.empty() ? "" : " ") + std::string(fault_names[i]);
+    return fmt::format(
+        "seed {} mode {}: {} servers, {} workers with {} slots, {} clients, hold {:.1f} s, "
+        "{:.1f} accidents a minute, message faults {:.3f}, store faults {:.3f}{}; faults: {}",
+        seed, to_string(mode), servers, workers, slots, clients, timing.hold.seconds(),
+        accidents_per_minute, message_fault, store_fault,
+        all_hints_dropped ? ", all hints dropped" : "", on.empty() ? "none" : on);
+}
+
+}  // namespace perdure::sim

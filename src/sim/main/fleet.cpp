@@ -1,0 +1,181 @@
+#include "sim/main/fleet.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <sstream>
+#include <thread>
+
+#include "base/probe.h"
+
+namespace perdure::sim {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// One line for each fact; a failure is the only one with several lines, length first.
+std::string figures_text(const Figures& f) {
+    auto text = fmt::format("figures {} {} {} {} {} {}\n", f.seeds, f.faults, f.events, f.accepted,
+                            f.repeated, f.simulated.us);
+    for (const auto& failure : f.failures) {
+        const auto told = describe(failure);
+        text += fmt::format("failure {} {} {} {} {}\n{}", failure.verdict.seed,
+                            static_cast<int>(failure.verdict.mode), failure.verdict.step,
+                            failure.verdict.violation->promise, told.size(), told);
+    }
+    return text;
+}
+
+std::vector<std::string> unreached(const FleetReport& report) {
+    std::vector<std::string> names;
+    for (const auto& [name, count] : report.probes)
+        if (count == 0) names.push_back(name);
+    return names;
+}
+
+std::string quoted_list(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) text += (text.empty() ? "\"" : ", \"") + name + "\"";
+    return text;
+}
+
+double speed(const FleetReport& report, double seconds) {
+    return report.figures.simulated.seconds() / seconds / report.jobs;
+}
+
+}  // namespace
+
+std::unique_ptr<Store> memory_store(const Timing& timing) {
+    return std::make_unique<MemoryStore>(timing);
+}
+
+Fleet::Fleet(FleetOptions options) : options_(std::move(options)) {
+    if (options_.jobs == 0) options_.jobs = std::max(1U, std::thread::hardware_concurrency());
+}
+
+FleetReport Fleet::run() {
+    FleetReport report{.first = options_.first, .jobs = options_.jobs};
+    std::vector<std::pair<pid_t, int>> children;
+    std::fflush(stdout);
+    for (unsigned child = 0; child < options_.jobs; ++child) {
+        int ends[2];
+        if (pipe(ends) != 0) std::abort();
+        const auto pid = fork();
+        if (pid == 0) {
+            close(ends[0]);
+            work(child, ends[1]);
+            std::_Exit(0);
+        }
+        close(ends[1]);
+        children.emplace_back(pid, ends[0]);
+    }
+    for (const auto& [pid, pipe] : children) {
+        collect(pipe, report);
+        int status = 0;
+        waitpid(pid, &status, 0);
+        if (status != 0) ++report.lost;
+    }
+    return report;
+}
+
+void Fleet::work(unsigned child, int pipe) {
+    Campaign campaign(memory_store);
+    auto* out = fdopen(pipe, "w");
+    const auto started = Clock::now();
+    for (std::uint64_t i = child;; i += options_.jobs) {
+        if (options_.seeds > 0 && i >= options_.seeds) break;
+        if (options_.seconds_max > 0 && seconds_since(started) >= options_.seconds_max) break;
+        for (const auto mode : options_.modes) {
+            const auto seed = options_.first + i;
+            fmt::print(out, "at ./dev sim --seed {} --mode {} --trace\n", seed, to_string(mode));
+            std::fflush(out);
+            campaign.add(seed, mode);
+        }
+        if (campaign.figures().failures.size() >= 3) break;
+    }
+    for (const auto* p = Probe::first(); p; p = p->next())
+        fmt::print(out, "probe {} {}\n", p->count(), p->name());
+    fmt::print(out, "{}done\n", figures_text(campaign.figures()));
+    std::fclose(out);
+}
+
+void Fleet::collect(int pipe, FleetReport& report) {
+    std::string text;
+    char buffer[65536];
+    for (ssize_t n = 0; (n = read(pipe, buffer, sizeof buffer)) > 0;)
+        text.append(buffer, static_cast<std::size_t>(n));
+    close(pipe);
+    std::istringstream in(text);
+    std::string word;
+    std::string at;
+    while (in >> word) {
+        if (word == "at") std::getline(in, at);
+        if (word == "probe") {
+            std::string name;
+            std::uint64_t count = 0;
+            in >> count >> std::ws;
+            std::getline(in, name);
+            report.probes[name] += count;
+        }
+        if (word == "figures") {
+            Figures f;
+            in >> f.seeds >> f.faults >> f.events >> f.accepted >> f.repeated >> f.simulated.us;
+            report.figures.add(f);
+        }
+        if (word == "failure") {
+            Failure failure;
+            int mode = 0;
+            std::size_t length = 0;
+            failure.verdict.violation.emplace();
+            in >> failure.verdict.seed >> mode >> failure.verdict.step >>
+                failure.verdict.violation->promise >> length;
+            in.get();
+            failure.command.resize(length);
+            in.read(failure.command.data(), static_cast<std::streamsize>(length));
+            report.figures.failures.push_back(std::move(failure));
+        }
+        if (word == "done") return;
+    }
+    report.last_words.push_back(at);
+}
+
+std::string to_json(const FleetReport& report, double seconds) {
+    const auto& f = report.figures;
+    std::vector<std::string> failed;
+    for (const auto& failure : f.failures) failed.push_back(std::to_string(failure.verdict.seed));
+    return fmt::format(
+        "{{\"seeds\": {}, \"violations\": {}, \"simulated_hours\": {:.1f}, \"speed\": {:.0f}, "
+        "\"faults\": {}, \"jobs_accepted\": {}, \"repeated\": {}, \"crashed\": {}, "
+        "\"first_seed\": {}, \"seconds\": {:.1f}, \"failed_seeds\": [{}], "
+        "\"probes_unreached\": [{}]}}",
+        f.seeds, f.failures.size(), f.simulated.seconds() / 3600, speed(report, seconds), f.faults,
+        f.accepted, f.repeated, report.lost, report.first, seconds, quoted_list(failed),
+        quoted_list(unreached(report)));
+}
+
+std::string to_text(const FleetReport& report, double seconds) {
+    std::string text;
+    for (const auto& failure : report.figures.failures) text += failure.command + "\n";
+    for (const auto& words : report.last_words)
+        text += fmt::format("a process died; replay:{}\n", words);
+    const auto& f = report.figures;
+    text += fmt::format(
+        "{} seeds from {} on, {:.1f} simulated hours, {} faults, {} jobs accepted, {} seeds "
+        "repeated\n{:.0f} times real time on each of {} cores, {:.1f} s\n",
+        f.seeds, report.first, f.simulated.seconds() / 3600, f.faults, f.accepted, f.repeated,
+        speed(report, seconds), report.jobs, seconds);
+    const auto missing = unreached(report);
+    text += missing.empty() ? "all probes reached\n" : "never reached: " + quoted_list(missing) + "\n";
+    text += fmt::format("violations: {}", f.failures.size() + report.lost);
+    return text;
+}
+
+}  // namespace perdure::sim

@@ -1,0 +1,27 @@
+#include "sim/script.h"
+
+namespace perdure::sim {
+
+Script draw_script(Rng& rng, const Plan& plan) {
+    using End = Script::End;
+    Script script{.length = rng.skewed(milliseconds(5), seconds(25))};
+    const auto kind = rng.below(20);
+    if (kind == 0 && plan.has(Fault::crash)) script.end = End::crash;
+    if (kind == 1 && plan.has(Fault::hang)) script.end = End::hang;
+    if (kind == 2 && plan.has(Fault::kill_own_worker)) script.end = End::kill_worker;
+    if (plan.has(Fault::own_failure)) {
+        if (kind == 3) script.end = End::fail;
+        if (kind == 4) script.end = End::conflict;
+        if (kind == 5) script.end = End::disconnected;
+    }
+    if (script.end != End::succeed && rng.chance(0.5))
+        script.bad_attempts = static_cast<std::uint32_t>(rng.between(1, 4));
+    // What says "disconnected" for ever never ends, by its author's wish.
+    if (script.end == End::disconnected) script.bad_attempts = 2;
+    script.ignores_sigterm = plan.has(Fault::ignore_sigterm) && rng.chance(0.2);
+    if (rng.chance(0.4)) script.checkpoint_at = script.length / 3;
+    if (rng.chance(0.3)) script.begin_at = script.length / 2;
+    return script;
+}
+
+}  // namespace perdure::sim

@@ -1,0 +1,121 @@
+#include "sim/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace perdure::sim {
+namespace {
+
+constexpr std::uint32_t everything = 1'000'000;
+
+}  // namespace
+
+class Simulation::TraceSink final : public LogSink {
+public:
+    explicit TraceSink(World& world) : world_(world) {}
+    bool wants(Level) const override { return world_.tracing(); }
+    void write(Level level, std::string_view component, std::string_view event,
+               const std::vector<Field>& fields) override {
+        auto line = fmt::format("{}: {} {}", component, to_string(level), event);
+        for (const auto& field : fields) line += fmt::format(" {}={}", field.name, field.value);
+        world_.trace(std::move(line));
+    }
+
+private:
+    World& world_;
+};
+
+Simulation::Simulation(Plan plan, std::unique_ptr<Store> store, std::size_t trace_lines)
+    : plan_(std::move(plan)),
+      world_(plan_.seed),
+      store_(std::move(store)),
+      network_(world_, plan_),
+      database_(world_, plan_, *store_),
+      checker_({world_, plan_, witness_, history_,
+                [this](std::uint32_t host) { return cluster_->is_frozen(host); }}),
+      sink_(std::make_unique<TraceSink>(world_)) {
+    world_.keep_trace(trace_lines);
+    cluster_ = std::make_unique<Cluster>(Cluster::Parts{world_, plan_, network_, database_,
+                                                        scripts_, witness_, sink_.get()});
+    clients_ = std::make_unique<Clients>(
+        Clients::Parts{world_, plan_, *cluster_, scripts_, history_});
+    nemesis_ = std::make_unique<Nemesis>(*cluster_);
+    world_.on_event([this] { observe(); });
+    schedule_full_check();
+}
+
+Simulation::~Simulation() = default;
+
+Verdict Simulation::run() {
+    const TrueTime faults_end{plan_.faults_end.us};
+    clients_->start(faults_end);
+    nemesis_->start(faults_end);
+    world_.run(TrueTime{plan_.length.us});
+    if (!checker_.violation()) check_all();
+    if (!checker_.violation() && plan_.mode == Mode::liveness) checker_.finished(audit());
+    return {.seed = plan_.seed,
+            .mode = plan_.mode,
+            .violation = checker_.violation(),
+            .step = world_.events(),
+            .faults = nemesis_->accidents() + network_.faults() + database_.faults(),
+            .accepted = history_.accepted,
+            .trace_hash = world_.trace_hash(),
+            .simulated = {world_.now().us},
+            .last_events = {world_.trace_lines().begin(), world_.trace_lines().end()},
+            .plan = plan_.text()};
+}
+
+void Simulation::run_for(Duration length) { world_.run(world_.now() + length); }
+
+JobView Simulation::job(JobId id) {
+    auto found = run_now(store_->jobs({id}));
+    PERDURE_ASSERT(found && found->size() == 1);
+    return std::move(found->front());
+}
+
+AuditView Simulation::audit() {
+    auto view = run_now(store_->audit(JobId{}, everything));
+    PERDURE_ASSERT(view.has_value());
+    return std::move(*view);
+}
+
+// After each event: processes that began, and jobs that transactions touched.
+void Simulation::observe() {
+    auto& touched = database_.touched();
+    const auto runs = witness_.runs().size();
+    if (touched.empty() && runs == runs_seen_) return;
+    for (; runs_seen_ < runs; ++runs_seen_) {
+        const auto run = witness_.runs()[runs_seen_];
+        auto found = run_now(store_->jobs({run.attempt.job}));
+        PERDURE_ASSERT(found.has_value());
+        checker_.began(run, found->empty() ? nullptr : &found->front());
+    }
+    auto ids = std::exchange(touched, {});
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    auto jobs = run_now(store_->jobs(std::move(ids)));
+    PERDURE_ASSERT(jobs.has_value());
+    for (const auto& job : *jobs) checker_.changed(job);
+}
+
+void Simulation::schedule_full_check() {
+    world_.after(seconds(2), Life{}, [this] {
+        check_all();
+        schedule_full_check();
+    });
+}
+
+void Simulation::check_all() {
+    const auto view = audit();
+    std::map<SessionId, SessionView> sessions;
+    for (const auto& job : view.jobs) {
+        if (!job.run || sessions.contains(job.run->session)) continue;
+        auto session = run_now(store_->session(job.run->session));
+        if (session) sessions.emplace(job.run->session, std::move(*session));
+    }
+    checker_.full(view, sessions);
+}
+
+}  // namespace perdure::sim

@@ -1,0 +1,201 @@
+#include "sim/workloads/clients.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/probe.h"
+
+namespace perdure::sim {
+namespace {
+
+constexpr auto client_timeout = seconds(6);
+
+// A server's answer, apart from the network's: a lost message says nothing, a refusal does.
+template <class Reply>
+struct Answered {
+    Result<Reply> reply;
+};
+
+template <class Reply>
+Task<Result<Answered<Reply>>> wrap(Task<Result<Reply>> task) {
+    auto reply = co_await std::move(task);
+    co_return Answered<Reply>{std::move(reply)};
+}
+
+Task<Result<bool>> as_bool(Task<Result<void>> task) {
+    auto done = co_await std::move(task);
+    if (!done) co_return done.error();
+    co_return true;
+}
+
+Task<Result<bool>> define_pool(JobService& jobs) {
+    return as_bool(jobs.define_limit({.tenant = "default", .name = "pool", .max = pool_max}));
+}
+Task<Result<bool>> hold_job(JobService& jobs, JobId job) { return as_bool(jobs.hold(job)); }
+Task<Result<bool>> unhold_job(JobService& jobs, JobId job) { return as_bool(jobs.unhold(job)); }
+Task<Result<bool>> deal(JobService& jobs, DealWithQuarantined act) {
+    return as_bool(jobs.deal_with_quarantined(act));
+}
+
+}  // namespace
+
+Clients::Clients(Parts parts) : parts_(parts), rng_(parts.world.split_rng()) {
+    for (std::uint32_t i = 0; i < parts_.plan.clients; ++i)
+        lives_.push_back(parts_.world.new_life());
+}
+
+void Clients::start(TrueTime until) {
+    for (std::size_t i = 0; i < lives_.size(); ++i) parts_.world.spawn(live(i, until));
+}
+
+// Nothing: no answer came. Otherwise what the server said.
+template <class Reply, class Handle>
+Task<std::optional<Result<Reply>>> Clients::ask(std::size_t client, Handle handle) {
+    auto& cluster = parts_.cluster;
+    const auto server = static_cast<std::size_t>(rng_.below(cluster.server_count()));
+    auto serve = [&cluster, server, handle](std::function<void(Result<Answered<Reply>>)> answer) {
+        cluster.serve<Answered<Reply>>(server, std::move(answer), [handle](Server& target) {
+            return wrap<Reply>(handle(target.jobs()));
+        });
+    };
+    SimNetwork::Call<Answered<Reply>> call{.caller = lives_[client],
+                                           .from = cluster.client_node(client),
+                                           .to = cluster.server(server).node,
+                                           .timeout = client_timeout,
+                                           .serve = serve,
+                                           .once = true};
+    auto answered = co_await cluster.parts().network.call<Answered<Reply>>(std::move(call));
+    ++parts_.history.operations;
+    if (!answered) co_return std::nullopt;
+    co_return std::move(answered->reply);
+}
+
+JobSpec Clients::draw_spec() {
+    JobSpec spec{.kind = "work"};
+    const auto& plan = parts_.plan;
+    spec.args = parts_.scripts.add(draw_script(rng_, plan));
+    spec.priority = static_cast<std::uint8_t>(rng_.below(10));
+    const auto effects = rng_.below(4);
+    if (effects == 1) spec.effects = Effects::resumable;
+    if (effects == 2) spec.effects = Effects::once;
+    if (rng_.chance(0.3)) spec.key = fmt::format("key-{}", rng_.below(3));
+    if (rng_.chance(0.2)) spec.limits.push_back("pool");
+    const auto policy = rng_.below(8);
+    if (policy == 0) spec.policy.name = PolicyName::never;
+    if (policy == 1) spec.policy.name = PolicyName::forever;
+    if (policy == 2 && spec.effects != Effects::once) spec.policy.retries = 2;
+    spec.timeouts.run = rng_.between(seconds(2), seconds(30));
+    if (rng_.chance(0.15)) spec.timeouts.queue = rng_.between(seconds(1), seconds(20));
+    if (rng_.chance(0.1)) spec.timeouts.total = rng_.between(seconds(2), seconds(60));
+    if (rng_.chance(0.1)) spec.hold = rng_.between(seconds(0), seconds(10));
+    if (rng_.chance(0.1))
+        spec.run_at = parts_.cluster.server(0).time.wall(parts_.world.now()) +
+                      rng_.between(seconds(-5), seconds(15));
+    spec.idempotency_key = fmt::format("submit-{}", ++next_key_);
+    return spec;
+}
+
+Task<void> Clients::live(std::size_t client, TrueTime until) {
+    if (client == 0) co_await prepare_limits(client);
+    while (parts_.world.now() < until) {
+        const auto wait = rng_.between(milliseconds(1), parts_.plan.submit_every * 2);
+        co_await parts_.world.sleep(lives_[client], wait);
+        if (parts_.world.now() >= until) break;
+        if (!known_.empty() && rng_.chance(0.25)) {
+            co_await meddle(client);
+            continue;
+        }
+        co_await submit(client, draw_spec());
+    }
+}
+
+Task<void> Clients::prepare_limits(std::size_t client) {
+    for (;;) {
+        auto defined = co_await ask<bool>(client, [](JobService& jobs) {
+            return define_pool(jobs);
+        });
+        if (defined && *defined) co_return;
+        co_await parts_.world.sleep(lives_[client], milliseconds(500));
+    }
+}
+
+Task<std::optional<JobId>> Clients::submit(std::size_t client, JobSpec spec) {
+    const auto key = *spec.idempotency_key;
+    parts_.history.submits[key].spec = spec;
+    constexpr int tries = 20;
+    for (int i = 0; i < tries; ++i) {
+        ++parts_.history.submits[key].sent;
+        auto submit_it = [spec](JobService& jobs) { return jobs.submit(spec); };
+        auto answer = co_await ask<Submitted>(client, std::move(submit_it));
+        auto& history = parts_.history.submits[key];
+        if (answer && *answer) {
+            const auto id = (*answer)->id;
+            if (history.accepted.empty()) ++parts_.history.accepted;
+            history.accepted.insert(id);
+            if (i > 0 && !(*answer)->created) reached<"repeated_submit_found_its_job">();
+            parts_.world.trace(fmt::format("client {}: {} is {}", client, key, id.text()));
+            known_.push_back(id);
+            if (!rng_.chance(0.05)) co_return id;
+            reached<"submit_repeated_after_its_answer">();
+            continue;  // its author did not see the answer
+        }
+        if (answer && !answer->is(Errc::outcome_unknown)) ++history.refused;
+        if (answer && answer->is(Errc::invalid)) co_return std::nullopt;  // no such limit yet
+        co_await parts_.world.sleep(lives_[client], rng_.between(milliseconds(100), seconds(2)));
+    }
+    co_return std::nullopt;
+}
+
+Task<void> Clients::meddle(std::size_t client) {
+    const auto job = known_[rng_.below(known_.size())];
+    switch (rng_.below(4)) {
+        case 0: co_await cancel(client, job); break;
+        case 1: co_await deal_with(client, job); break;
+        case 2: {
+            auto held = co_await ask<bool>(client, [job](JobService& jobs) {
+                return hold_job(jobs, job);
+            });
+            if (!held || !*held) break;
+            reached<"job_held">();
+            co_await parts_.world.sleep(lives_[client], rng_.between(seconds(1), seconds(8)));
+            for (;;) {  // whoever holds a job lets it go on
+                auto let_go = co_await ask<bool>(client, [job](JobService& jobs) {
+                    return unhold_job(jobs, job);
+                });
+                if (let_go && (*let_go || let_go->is(Errc::conflict))) break;
+                co_await parts_.world.sleep(lives_[client], seconds(1));
+            }
+            break;
+        }
+        default: co_await ask<JobView>(client, [job](JobService& jobs) { return jobs.job(job); });
+    }
+}
+
+Task<void> Clients::cancel(std::size_t client, JobId job) {
+    auto before = co_await ask<JobView>(client, [job](JobService& jobs) { return jobs.job(job); });
+    auto answer = co_await ask<Cancelled>(client, [job](JobService& jobs) {
+        return jobs.cancel(job);
+    });
+    if (!answer || !*answer || !before || !*before) co_return;
+    if ((*answer)->kind == CancelDecision::Kind::already_ended) co_return;
+    auto after = co_await ask<JobView>(client, [job](JobService& jobs) { return jobs.job(job); });
+    if (!after || !*after || (*after)->generation != (*before)->generation) co_return;
+    // The epoch after the answer: nothing newer may start.
+    parts_.history.cancels[job] = {(*after)->epoch, (*after)->generation};
+    reached<"cancel_acknowledged">();
+}
+
+Task<void> Clients::deal_with(std::size_t client, JobId job) {
+    const auto drawn = rng_.below(3);
+    const auto action = static_cast<QuarantineAction>(drawn);
+    auto view = co_await ask<JobView>(client, [job](JobService& jobs) { return jobs.job(job); });
+    if (!view || !*view || (*view)->state != JobState::quarantined) co_return;
+    if (action == QuarantineAction::release) ++parts_.history.releases[job];
+    auto done = co_await ask<bool>(client, [job, action](JobService& jobs) {
+        return deal(jobs, DealWithQuarantined{job, action, true});
+    });
+    if (done && *done) reached<"quarantine_dealt_with">();
+}
+
+}  // namespace perdure::sim

@@ -1,0 +1,156 @@
+#include "store/memory/apply.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/zoo.h"
+
+namespace perdure::memory {
+namespace {
+
+Error fenced_off() { return error(Errc::fenced, "this server's life was fenced off"); }
+
+// A number that no server has; if there is none, the one that was used least recently, whose
+// server is fenced off by losing its row.
+std::uint32_t lease_number(State& state) {
+    std::set<std::uint32_t> used;
+    for (const auto& [id, row] : state.servers) used.insert(row.number);
+    for (std::uint32_t number = 0; number <= IdSource::server_number_max; ++number)
+        if (!used.contains(number)) return number;
+    const auto oldest = std::min_element(
+        state.servers.begin(), state.servers.end(),
+        [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
+    const auto number = oldest->second.number;
+    state.id_high_water = std::max(state.id_high_water, oldest->second.id_high_water);
+    state.servers.erase(oldest);
+    return number;
+}
+
+// The highest of all numbers: ids go on above everything that was ever drawn.
+std::uint64_t high_water(const State& state) {
+    auto highest = state.id_high_water;
+    for (const auto& [id, row] : state.servers) highest = std::max(highest, row.id_high_water);
+    return zoo(Bug::id_high_water_forgotten) ? 0 : highest;
+}
+
+ChangeReply apply_one(State& state, const Change& change) {
+    auto reply = std::visit([&](const auto& c) { return apply(state, c); }, change);
+    if (reply.is(Errc::fenced)) ++state.fenced;
+    return reply;
+}
+
+bool may_commit(const ServerRow& row, const Group& group) {
+    if (row.fence != group.fence) return false;
+    return group.number == row.last_group + 1 || zoo(Bug::group_number_not_checked);
+}
+
+}  // namespace
+
+Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
+    state.wall = wall;
+    auto found = state.servers.find(server);
+    if (found == state.servers.end()) {
+        const auto number = lease_number(state);
+        const ServerRow row{.number = number, .id_high_water = high_water(state)};
+        found = state.servers.emplace(server, row).first;
+    }
+    ServerRow& row = found->second;
+    row.used = ++state.servers_used;
+    return ServerOpened{.number = row.number,
+                        .id_high_water = row.id_high_water,
+                        .last_group = row.last_group,
+                        .fence = row.fence,
+                        .clock = state.clock};
+}
+
+Result<GroupReply> commit(State& state, const Group& group) {
+    const auto found = state.servers.find(group.server);
+    if (found == state.servers.end() || !may_commit(found->second, group)) return fenced_off();
+    ServerRow& row = found->second;
+    row.last_group = group.number;
+    row.id_high_water = std::max(row.id_high_water, group.id_high_water);
+    row.used = ++state.servers_used;
+    state.server = group.server;
+    state.wall = group.wall;
+    state.work_appeared = false;
+
+    GroupReply reply;
+    reply.replies.reserve(group.changes.size());
+    for (const auto& change : group.changes) reply.replies.push_back(apply_one(state, change));
+    PERDURE_ASSERT(state.places.total() == state.jobs.size());
+    reply.clock = state.clock;
+    reply.work_appeared = state.work_appeared;
+    return reply;
+}
+
+Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence) {
+    const auto found = state.servers.find(server);
+    if (found == state.servers.end()) return fenced_off();
+    ServerRow& row = found->second;
+    const bool asked_before = row.fence == fence + 1;
+    if (!asked_before) {
+        if (row.fence != fence) return fenced_off();
+        if (!zoo(Bug::fence_not_raised)) ++row.fence;
+    }
+    return Settled{row.last_group, row.fence};
+}
+
+ChangeReply apply(State& state, const Tick& change) {
+    const auto& clock = state.clock;
+    if (change.seen_tick != clock.tick) {
+        if (zoo(Bug::each_server_adds_its_own_second)) {
+            state.clock.now = clock.now + state.timing.tick_advance_max;
+            ++state.clock.tick;
+            return {Applied{}};
+        }
+        return error(Errc::conflict, "another server was first");
+    }
+    const bool goes_on = change.next.tick == change.seen_tick + 1 && change.next.now >= clock.now &&
+                         change.next.grace_until >= clock.grace_until;
+    if (!goes_on) return error(Errc::invalid, "service time never goes back");
+    state.clock = change.next;
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const PromoteWaiting& change) {
+    if (change.thing.kind == Thing::Kind::limit && !state.holders.is_defined(change.thing))
+        return error(Errc::not_found, "there is no such limit");
+    state.repairs += restore_line(state, change.thing);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const TakeKeeper& change) {
+    if (state.keeper != change.expected && !zoo(Bug::keeper_not_compared))
+        return error(Errc::conflict, "the keeper's role has changed");
+    state.keeper = change.next;
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const DefineLimit& change) {
+    if (change.max == 0) return error(Errc::invalid, "a limit must be at least 1");
+    const Thing limit{Thing::Kind::limit, change.tenant, change.name};
+    state.holders.define(limit, change.max);
+    restore_line(state, limit);  // there may be more room now
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const PauseQueue& change) {
+    const std::pair queue{change.tenant, change.queue};
+    if (!change.paused) {
+        // What was `ready` all the time can be claimed again.
+        if (state.paused_queues.erase(queue) > 0) state.work_appeared = true;
+        return {Applied{}};
+    }
+    state.paused_queues.insert(queue);
+    // Nobody may wait for what stands still: kept things are freed (C4).
+    const auto& kept = state.places.kept();
+    for (const JobId id : std::vector(kept.begin(), kept.end())) {
+        JobRow& job = state.jobs.at(id);
+        if (state.is_paused(job)) move_and_free(state, job, Ready{job.in<Ready>()->stay});
+    }
+    return {Applied{}};
+}
+
+}  // namespace perdure::memory

@@ -1,0 +1,43 @@
+// Applies groups of changes to the state, each guarded as ports/changes.h says. Every function
+// looks first and writes last: a refusal has touched nothing.
+#pragma once
+
+#include "ports/changes.h"
+#include "ports/store.h"
+#include "store/memory/state.h"
+
+namespace perdure::memory {
+
+// apply.cpp: servers, and a group as one transaction (C1, L3)
+Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall);
+Result<GroupReply> commit(State& state, const Group& group);
+Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence);
+
+// apply.cpp: the rows that belong to no job
+ChangeReply apply(State& state, const Tick& change);
+ChangeReply apply(State& state, const PromoteWaiting& change);
+ChangeReply apply(State& state, const TakeKeeper& change);
+ChangeReply apply(State& state, const DefineLimit& change);
+ChangeReply apply(State& state, const PauseQueue& change);
+// sessions.cpp
+ChangeReply apply(State& state, const Renew& change);
+ChangeReply apply(State& state, const OpenSession& change);
+ChangeReply apply(State& state, const OpenStream& change);
+ChangeReply apply(State& state, const EndSession& change);
+// claim.cpp
+ChangeReply apply(State& state, const Claim& change);
+// attempts.cpp
+ChangeReply apply(State& state, const Start& change);
+ChangeReply apply(State& state, const Report& change);
+ChangeReply apply(State& state, const Progress& change);
+ChangeReply apply(State& state, const Settle& change);
+ChangeReply apply(State& state, const Reinstate& change);
+ChangeReply apply(State& state, const OrderKill& change);
+// jobs.cpp
+ChangeReply apply(State& state, const Submit& change);
+ChangeReply apply(State& state, const MoveWaiting& change);
+ChangeReply apply(State& state, const Cancel& change);
+ChangeReply apply(State& state, const Hold& change);
+ChangeReply apply(State& state, const DealWithQuarantined& change);
+
+}  // namespace perdure::memory

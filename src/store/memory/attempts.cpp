@@ -1,0 +1,234 @@
+// Attempts: starts, reports, progress, and what a server settles (O1, O2, O4).
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/probe.h"
+#include "base/zoo.h"
+#include "store/memory/apply.h"
+#include "store/memory/ending.h"
+
+namespace perdure::memory {
+namespace {
+
+Error no_such_job() { return error(Errc::not_found, "there is no such job"); }
+Error not_the_running_attempt(std::string_view rule) {
+    return error(Errc::fenced, std::string(rule));
+}
+
+// A message counts only from the session that owns the attempt now (O1).
+bool is_owner(State& state, const Run& run, SessionId speaker) {
+    const SessionRow* session = state.session(speaker);
+    if (!session || !session->open) return false;
+    if (zoo(Bug::fence_by_worker_name))
+        return state.session_of(run.session).worker == session->worker;
+    return run.session == speaker;
+}
+
+// The attempt that a message is about, as far as it exists.
+struct Subject {
+    JobRow* job = nullptr;
+    AttemptRow* attempt = nullptr;
+    const Run* run = nullptr;  // if it is the one in `run`
+};
+
+Subject find(State& state, AttemptKey key) {
+    Subject subject{.job = state.job(key.job)};
+    if (!subject.job) return subject;
+    subject.attempt = subject.job->attempt(key.epoch);
+    subject.run = subject.job->running(key.epoch);
+    return subject;
+}
+
+void put_into_run(State& state, const Subject& subject, SessionRow& session) {
+    AttemptRow& attempt = *subject.attempt;
+    if (attempt.session() != session.id) {
+        attempt.assignment = draw_assignment(state, session);
+        attempt.owners.push_back(session.id);
+    }
+    attempt.end.reset();
+    attempt.rule = {};
+    attempt.start_committed = true;
+    subject.job->presumed_lost.reset();
+    move(state, *subject.job,
+         Run{.epoch = attempt.epoch,
+             .session = session.id,
+             .assignment = attempt.assignment,
+             .state = JobState::running,
+             .confirm_deadline = state.clock.now});
+}
+
+bool is_late_ask_answered(State& state, const Subject& subject, SessionId speaker) {
+    if (!zoo(Bug::late_ask_while_waiting_for_retry)) return false;
+    SessionRow* session = state.session(speaker);
+    const bool waits = subject.attempt && subject.attempt->epoch == subject.job->epoch &&
+                       is_waiting_for_a_claim(state_of(*subject.job));
+    if (!session || !waits) return false;
+    put_into_run(state, subject, *session);
+    return true;
+}
+
+// A result lies in the directory: whoever has that now, also after a reboot, may report it.
+bool owned_it(State& state, const AttemptRow& attempt, SessionId speaker) {
+    if (attempt.was_owned_by(speaker)) return true;
+    const SessionRow* session = state.session(speaker);
+    return session &&
+           std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
+               return state.session_of(owner).directory.same_place(session->directory);
+           });
+}
+
+ReportFacts report_facts(State& state, const Subject& subject, SessionId speaker) {
+    if (!subject.attempt) return {};
+    const auto& lost = subject.job->presumed_lost;
+    const auto& end = subject.attempt->end;
+    return {.attempt_exists = true,
+            .session_owned_it = owned_it(state, *subject.attempt, speaker),
+            .in_run = subject.run != nullptr,
+            .already_reported = end && end->reported,
+            .presumed_lost = lost && lost->epoch == subject.attempt->epoch,
+            .job_ended = has_ended(state_of(*subject.job))};
+}
+
+void accept(State& state, const Subject& subject, AttemptEnd end) {
+    end.reported = true;
+    // What was begun and saved is what was committed (O10).
+    end.clean = subject.attempt->clean;
+    const auto next = next_after(*subject.job, *subject.attempt, end);
+    end_attempt(state, *subject.job, *subject.attempt, end, next);
+}
+
+void file_late(State& state, const Subject& subject, AttemptEnd end) {
+    reached<"report: late result filed">();
+    end.reported = true;
+    if (!subject.attempt->late_result) subject.attempt->late_result = end;
+    ++state.fenced;
+    if (!zoo(Bug::late_result_changes_state)) return;
+    const auto ended = end.succeeded ? JobState::succeeded : JobState::failed;
+    move_and_free(state, *subject.job, Outcome{.state = ended, .cause = end.cause});
+}
+
+// A process lives in the directory and the boot that it was started in.
+bool may_bring_back(const State& state, const AttemptRow& attempt, const SessionRow& session) {
+    return std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
+        return state.session_of(owner).directory == session.directory;
+    });
+}
+
+const char* why_not_reinstated(const Subject& subject) {
+    const auto& job = *subject.job;
+    const auto& attempt = *subject.attempt;
+    if (zoo(Bug::reinstate_after_claim) && attempt.end && !attempt.end->reported) return nullptr;
+    if (!job.presumed_lost || job.presumed_lost->epoch != attempt.epoch)
+        return "it is not waiting as presumed lost: claimed, ended or reported since";
+    if (!is_waiting_for_a_claim(state_of(job))) return "the job has ended, or runs";
+    // Its key may be somebody else's by now.
+    if (attempt.terms.isolation == Isolation::exclusive && !zoo(Bug::exclusive_is_reinstated))
+        return "it was exclusive";
+    if (attempt.terms.asks && !attempt.start_committed) return "it never got a go";
+    return nullptr;
+}
+
+}  // namespace
+
+ChangeReply apply(State& state, const Start& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.run) {
+        if (is_late_ask_answered(state, subject, change.session)) return {Applied{}};
+        return not_the_running_attempt(decide_start({}).rule);
+    }
+    const auto decision =
+        decide_start({.in_run = true,
+                      .session_is_owner = is_owner(state, *subject.run, change.session),
+                      .state = subject.run->state,
+                      .asks = subject.attempt->terms.asks,
+                      .kill_ordered = subject.run->order.has_value()});
+    if (decision.answer == StartAnswer::fenced) return not_the_running_attempt(decision.rule);
+    if (decision.commit_running) {
+        auto run = *subject.run;
+        run.state = JobState::running;
+        subject.attempt->start_committed = true;
+        move(state, *subject.job, run);
+    }
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const Report& change) {
+    const auto subject = find(state, change.attempt);
+    const auto decision = decide_report(report_facts(state, subject, change.session));
+    switch (decision.answer) {
+        case ReportAnswer::correct:
+            reached<"report: a presumed end corrected">();
+            accept(state, subject, change.end);
+            break;
+        case ReportAnswer::accept: accept(state, subject, change.end); break;
+        case ReportAnswer::repeated: break;
+        case ReportAnswer::file_late: file_late(state, subject, change.end); break;
+        case ReportAnswer::fenced: return not_the_running_attempt(decision.rule);
+    }
+    return {Reported{decision.answer, decision.rule}};
+}
+
+ChangeReply apply(State& state, const Progress& change) {
+    const auto subject = find(state, change.attempt);
+    ProgressFacts facts;
+    if (subject.run) {
+        facts = {.in_run = true,
+                 .session_is_owner = is_owner(state, *subject.run, change.session),
+                 .state = subject.run->state};
+    }
+    if (!decide_progress(facts)) return not_the_running_attempt("O10/not_the_running_attempt");
+    const bool saved = change.kind == Progress::Kind::checkpoint;
+    subject.attempt->clean = saved;
+    if (saved) subject.attempt->checkpoint = change.checkpoint;
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const Settle& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
+    if (subject.run->state != change.state && !zoo(Bug::settle_without_state_guard))
+        return error(Errc::conflict, "the attempt is in another state");
+    if (change.renewal) {
+        if (subject.run->session != change.renewal->session)
+            return error(Errc::conflict, "another session owns the attempt");
+        const auto renewal = state.session_of(subject.run->session).renewal;
+        if (renewal != change.renewal->number && !zoo(Bug::sweep_applied_after_a_renewal))
+            return error(Errc::conflict, "the lease was renewed");
+    }
+    if (!zoo(Bug::settle_over_a_cancel)) {
+        const auto* why = why_outdated(*subject.job, *subject.attempt, change.end, change.next);
+        if (why) return error(Errc::conflict, why);
+    }
+    end_attempt(state, *subject.job, *subject.attempt, change.end, change.next);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const Reinstate& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    SessionRow* session = state.session(change.session);
+    if (!session) return error(Errc::not_found, "there is no such session");
+    if (!session->open) return error(Errc::fenced, "the session has ended");
+    if (!subject.attempt) return error(Errc::conflict, "there is no such attempt");
+    if (!may_bring_back(state, *subject.attempt, *session))
+        return error(Errc::fenced, "the session never owned the attempt");
+    if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
+    reached<"reinstate: a presumed loss undone">();
+    put_into_run(state, subject, *session);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const OrderKill& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
+    // A person's word stays: a cancelled job is never retried, whatever else was ordered (E1).
+    if (subject.run->order == Cause::cancelled) return {Applied{}};
+    auto run = *subject.run;
+    run.order = change.cause;
+    move(state, *subject.job, run);
+    return {Applied{}};
+}
+
+}  // namespace perdure::memory

@@ -1,0 +1,176 @@
+// Claim: in claim order, over the shapes that the session can take (C4, E6).
+#include <algorithm>
+#include <vector>
+
+#include "base/probe.h"
+#include "base/zoo.h"
+#include "store/memory/apply.h"
+
+namespace perdure::memory {
+namespace {
+
+// A claim that meets a long line of jobs behind one key moves them away a piece at a time.
+constexpr std::uint32_t looked_at_max = 1'000;
+
+// One shape's line, and how far this claim has skipped into it.
+struct Cursor {
+    Shape shape;
+    std::optional<ClaimOrder> skipped;
+};
+
+const ClaimOrder* head_of(const State& state, const Cursor& cursor) {
+    const auto line = state.places.ready().find(cursor.shape);
+    if (line == state.places.ready().end()) return nullptr;
+    const auto head =
+        cursor.skipped ? line->second.upper_bound(*cursor.skipped) : line->second.begin();
+    return head == line->second.end() ? nullptr : &*head;
+}
+
+std::vector<Cursor> lines_for(const State& state, const Offer& offer) {
+    std::vector<Cursor> cursors;
+    const auto& ready = state.places.ready();
+    for (auto it = ready.lower_bound(Shape{.tenant = offer.tenant});
+         it != ready.end() && it->first.tenant == offer.tenant; ++it) {
+        if (!matches(offer, it->first)) continue;
+        // The whole line stands still: admission would skip each job of it.
+        const bool paused = state.paused_queues.contains({it->first.tenant, it->first.queue});
+        if (paused && !zoo(Bug::paused_queue_is_claimed)) continue;
+        cursors.push_back({it->first, std::nullopt});
+    }
+    return cursors;
+}
+
+// The first of all lines.
+std::pair<Cursor*, const ClaimOrder*> first_of(const State& state, std::vector<Cursor>& cursors) {
+    std::pair<Cursor*, const ClaimOrder*> first{nullptr, nullptr};
+    for (auto& cursor : cursors) {
+        const auto* head = head_of(state, cursor);
+        if (head && (!first.second || *head < *first.second)) first = {&cursor, head};
+    }
+    return first;
+}
+
+std::size_t count_left(const State& state, const std::vector<Cursor>& cursors) {
+    std::size_t left = 0;
+    for (const auto& cursor : cursors) {
+        const auto line = state.places.ready().find(cursor.shape);
+        if (line == state.places.ready().end()) continue;
+        left += cursor.skipped ? static_cast<std::size_t>(std::distance(
+                                     line->second.upper_bound(*cursor.skipped), line->second.end()))
+                               : line->second.size();
+    }
+    return left;
+}
+
+bool has_unconfirmed_start(const State& state, SessionId session) {
+    const auto& runs = state.places.runs_of(session);
+    return std::any_of(runs.begin(), runs.end(), [&](const auto& entry) {
+        const auto& run = *state.jobs.at(entry.second).template in<Run>();
+        return run.state == JobState::starting && run.confirm_deadline <= state.clock.now;
+    });
+}
+
+std::uint32_t free_slots(const State& state, const SessionRow& session) {
+    auto used = static_cast<std::uint32_t>(state.places.runs_of(session.id).size());
+    if (zoo(Bug::leaked_slot)) {
+        const auto leaked = state.zoo_rows.leaked_slots.find(place_of(session.directory));
+        if (leaked != state.zoo_rows.leaked_slots.end()) used += leaked->second;
+    }
+    return session.slots - std::min(session.slots, used);
+}
+
+AdmissionFacts admission_facts(const State& state, const JobRow& job, const SessionRow& session) {
+    const auto& avoid = job.in<Ready>()->stay.avoid;
+    AdmissionFacts facts;
+    facts.avoids_this_worker =
+        avoid && state.clock.now < avoid->until &&
+        state.session_of(avoid->session).directory.same_place(session.directory);
+    for (const auto& thing : job.things) {
+        const bool held = state.holders.is_held_by(thing, job.id);
+        facts.things.push_back({.thing = thing,
+                                .taken = state.holders.taken(thing) - (held ? 1 : 0),
+                                .max = state.holders.max(thing),
+                                .held_by_this_job = held});
+    }
+    return facts;
+}
+
+Assignment admit(State& state, JobRow& job, SessionRow& session) {
+    for (const auto& thing : job.things)
+        if (!state.holders.is_held_by(thing, job.id)) state.holders.take(thing, job.id);
+
+    if (!zoo(Bug::epoch_not_raised) || job.epoch == Epoch{}) job.epoch = job.epoch.next();
+    job.presumed_lost.reset();
+    AttemptRow attempt{.epoch = job.epoch,
+                       .generation = job.generation,
+                       .assignment = draw_assignment(state, session),
+                       .owners = {session.id},
+                       .claimed_at = state.clock.now};
+    attempt.terms = decide_terms({.effects = job.spec->effects,
+                                  .holds_key_or_limit = !job.things.empty(),
+                                  .hold = job.spec->hold},
+                                 state.timing);
+    job.attempts.push_back(attempt);
+    move(state, job,
+         Run{.epoch = job.epoch,
+             .session = session.id,
+             .assignment = attempt.assignment,
+             .state = JobState::starting,
+             .confirm_deadline = state.clock.now + state.timing.confirm});
+    return {.attempt = {job.id, job.epoch},
+            .number = attempt.assignment,
+            .terms = attempt.terms,
+            .spec = job.spec,
+            .checkpoint = checkpoint_before(job, job.epoch)};
+}
+
+Claimed claim(State& state, SessionRow& session, std::uint32_t max) {
+    using Kind = AdmissionDecision::Kind;
+    Claimed claimed;
+    auto cursors = lines_for(state, session.offer);
+    auto wanted = std::min(max, free_slots(state, session));
+    for (std::uint32_t looked = 0; wanted > 0 && looked < looked_at_max; ++looked) {
+        const auto [cursor, head] = first_of(state, cursors);
+        if (!head) break;
+        JobRow& job = state.jobs.at(head->job);
+        const auto decision = decide_admission(admission_facts(state, job, session));
+        switch (decision.kind) {
+            case Kind::admit:
+                claimed.assignments.push_back(admit(state, job, session));
+                --wanted;
+                break;
+            case Kind::skip:
+                reached<"claim: skipped for another worker">();
+                cursor->skipped = *head;
+                break;
+            case Kind::block:
+                reached<"claim: blocked">();
+                move(state, job, Blocked{job.in<Ready>()->stay, decision.blocked_on});
+                break;
+        }
+    }
+    claimed.left = count_left(state, cursors);
+    return claimed;
+}
+
+}  // namespace
+
+ChangeReply apply(State& state, const Claim& change) {
+    SessionRow* session = state.session(change.session);
+    if (!session) return error(Errc::not_found, "there is no such session");
+    ClaimantFacts facts{.session_is_open = session->open,
+                        .stream_is_current = session->stream == change.stream,
+                        .unconfirmed_start = has_unconfirmed_start(state, session->id),
+                        .lease_deadline = session->lease_deadline,
+                        .heard_at = session->heard_at,
+                        .clock = state.clock};
+    if (zoo(Bug::older_stream_may_claim)) facts.stream_is_current = true;
+    const auto decision = decide_claimant(facts, state.timing);
+    if (!decision.allowed) {
+        const bool gone = !facts.session_is_open || !facts.stream_is_current;
+        return error(gone ? Errc::fenced : Errc::conflict, std::string(decision.rule));
+    }
+    return {claim(state, *session, change.max)};
+}
+
+}  // namespace perdure::memory

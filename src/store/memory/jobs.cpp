@@ -1,0 +1,230 @@
+// Jobs: submitting, waiting, and what a person does to one (C5, E1, E2, E5).
+#include "base/assert.h"
+#include "base/zoo.h"
+#include "core/submit.h"
+#include "store/memory/apply.h"
+#include "store/memory/ending.h"
+
+namespace perdure::memory {
+namespace {
+
+Error no_such_job() { return error(Errc::not_found, "there is no such job"); }
+Error not_possible(std::string_view why) { return error(Errc::conflict, std::string(why)); }
+
+const IdempotencyRow* row_of_key(const State& state, const JobSpec& spec) {
+    if (!spec.idempotency_key) return nullptr;
+    const auto found = state.idempotency.find({spec.tenant, *spec.idempotency_key});
+    return found == state.idempotency.end() ? nullptr : &found->second;
+}
+
+// A date that is still ahead when the job first begins to wait.
+bool begins_later(const State& state, const JobRow& job) {
+    return job.attempts.empty() && job.spec->run_at && *job.spec->run_at > state.wall;
+}
+
+PlaceRow first_place(const State& state, const JobRow& job) {
+    if (begins_later(state, job)) return Timer{.date = job.spec->run_at};
+    return Ready{begin_stay(state, job, Entry::at_the_end)};
+}
+
+void begin_generation(State& state, JobRow& job) {
+    job.presumed_lost.reset();
+    const auto& total = job.spec->timeouts.total;
+    if (total) job.total_deadline = state.clock.now + *total;
+}
+
+JobRow& make_job(State& state, const Submit& change) {
+    JobRow& job = state.jobs[change.id];
+    job.id = change.id;
+    job.spec = change.spec;
+    job.body_hash = change.body_hash;
+    job.shape = {change.spec->tenant, change.spec->queue, change.spec->kind};
+    job.things = things_of(*change.spec);
+    job.submitted_at = state.clock.now;
+    begin_generation(state, job);
+    job.place = first_place(state, job);
+    state.places.insert(job);
+    if (job.in<Ready>()) state.work_appeared = true;
+    return job;
+}
+
+void end_waiting(State& state, JobRow& job, const Outcome& outcome) {
+    job.presumed_lost.reset();
+    move_and_free(state, job, outcome);
+}
+
+// An attempt that had to ask and did not: nothing has started.
+void cancel_unstarted(State& state, JobRow& job, std::string_view rule) {
+    const AttemptEnd end{.cause = Cause::cancelled, .ran = Ran::no, .reported = true};
+    const Next next{.state = JobState::cancelled, .rule = rule};
+    end_attempt(state, job, *job.attempt(job.in<Run>()->epoch), end, next);
+}
+
+void order(State& state, JobRow& job, Cause cause) {
+    auto run = *job.in<Run>();
+    run.order = cause;
+    move(state, job, run);
+}
+
+void carry_out(State& state, JobRow& job, const WaitDecision& decision) {
+    using Kind = WaitDecision::Kind;
+    const Outcome outcome{
+        .state = JobState::expired, .cause = decision.cause, .rule = decision.rule};
+    switch (decision.kind) {
+        case Kind::wait: return;
+        case Kind::make_ready: {
+            const auto avoid = job.in<Timer>()->avoid;
+            return move(state, job, Ready{begin_stay(state, job, Entry::at_the_end, avoid)});
+        }
+        case Kind::free_holders: return move_and_free(state, job, Ready{job.in<Ready>()->stay});
+        case Kind::expire: return end_waiting(state, job, outcome);
+        case Kind::fail: {
+            auto failed = outcome;
+            failed.state = JobState::failed;
+            return end_waiting(state, job, failed);
+        }
+        case Kind::order_kill: return order(state, job, decision.cause);
+    }
+}
+
+QuarantineFacts quarantine_facts(const JobRow& job, const DealWithQuarantined& change) {
+    QuarantineFacts facts{.state = state_of(job), .may_still_run = change.may_still_run};
+    if (const auto* outcome = job.in<Outcome>()) facts.discarded = outcome->discarded;
+    if (job.attempts.empty()) return facts;
+    const auto& last = job.attempts.back();
+    facts.late_result = last.late_result;
+    // A result that came late came from a process that has ended.
+    facts.process_known_dead = last.late_result.has_value() ||
+                               (last.end && (last.end->reported || last.end->ran == Ran::no));
+    return facts;
+}
+
+void carry_out(State& state, JobRow& job, const QuarantineDecision& decision) {
+    using Kind = QuarantineDecision::Kind;
+    switch (decision.kind) {
+        case Kind::refuse: return;
+        case Kind::new_generation:
+            ++job.generation;
+            begin_generation(state, job);
+            return move(state, job, Ready{begin_stay(state, job, Entry::at_the_end)});
+        case Kind::end_generation: {
+            const auto cause = job.attempts.back().late_result->cause;
+            ++job.generation;
+            return move(state, job,
+                        Outcome{.state = decision.state, .cause = cause, .rule = decision.rule});
+        }
+        case Kind::mark_discarded: {
+            auto outcome = *job.in<Outcome>();
+            outcome.discarded = true;
+            return move(state, job, outcome);
+        }
+    }
+}
+
+}  // namespace
+
+ChangeReply apply(State& state, const Submit& change) {
+    if (const JobRow* job = state.job(change.id)) {
+        // Ids are never drawn twice: this very submit is repeated, after a lost reply.
+        if (job->body_hash != change.body_hash) return not_possible("a job with this id exists");
+        return {Submitted{job->id, true, state_of(*job)}};
+    }
+    const auto* known = row_of_key(state, *change.spec);
+    const auto decision =
+        decide_idempotency({.key_known = known != nullptr,
+                            .same_body = known && known->body_hash == change.body_hash});
+    switch (decision.kind) {
+        case IdempotencyDecision::Kind::same_job:
+            return {Submitted{known->job, false, state_of(state.jobs.at(known->job))}};
+        case IdempotencyDecision::Kind::other_body:
+            return not_possible("this idempotency key was used for a different job");
+        case IdempotencyDecision::Kind::gone:
+            return error(Errc::not_found, "the job of this idempotency key is gone");
+        case IdempotencyDecision::Kind::create: break;
+    }
+    for (const auto& limit : change.spec->limits) {
+        if (!state.holders.is_defined({Thing::Kind::limit, change.spec->tenant, limit}))
+            return error(Errc::invalid, "limit `" + limit + "` is not defined: define it first");
+    }
+    const JobRow& job = make_job(state, change);
+    if (change.spec->idempotency_key)
+        state.idempotency[{change.spec->tenant, *change.spec->idempotency_key}] = {
+            job.id, change.body_hash};
+    return {Submitted{job.id, true, state_of(job)}};
+}
+
+ChangeReply apply(State& state, const MoveWaiting& change) {
+    JobRow* job = state.job(change.job);
+    if (!job) return no_such_job();
+    if (state_of(*job) != change.state) return not_possible("the job is in another state");
+    if (job->epoch != change.epoch) return not_possible("the job was claimed since");
+    // Its deadlines may be new ones: only what core still says today is carried out.
+    auto facts = wait_facts(*job);
+    facts.now = state.clock.now;
+    facts.wall = state.wall;
+    const bool still = decide_wait(facts).kind == change.decision.kind;
+    if (!still && !zoo(Bug::move_waiting_unchecked))
+        return not_possible("its deadlines are not the ones that were decided on");
+    carry_out(state, *job, change.decision);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const Cancel& change) {
+    JobRow* job = state.job(change.job);
+    if (!job) return no_such_job();
+    const auto* run = job->in<Run>();
+    const auto decision = decide_cancel(
+        {.state = state_of(*job), .asks = run && job->attempt(run->epoch)->terms.asks});
+    Cancelled reply{.kind = decision.kind};
+    switch (decision.kind) {
+        case CancelDecision::Kind::already_ended: break;
+        case CancelDecision::Kind::order_kill:
+            reply.running = AttemptKey{job->id, run->epoch};
+            reply.session = run->session;
+            order(state, *job, Cause::cancelled);
+            break;
+        case CancelDecision::Kind::end_now:
+            if (run) {
+                cancel_unstarted(state, *job, decision.rule);
+            } else {
+                end_waiting(state, *job,
+                            Outcome{.state = JobState::cancelled,
+                                    .cause = Cause::cancelled,
+                                    .rule = decision.rule});
+            }
+            break;
+    }
+    return {reply};
+}
+
+ChangeReply apply(State& state, const Hold& change) {
+    JobRow* job = state.job(change.job);
+    if (!job) return no_such_job();
+    if (!is_waiting_for_a_claim(state_of(*job)))
+        return not_possible("only a job that waits can be held");
+    if (!change.hold) {
+        if (!job->is_held_by_a_person()) return not_possible("the job is not held");
+        move(state, *job, first_place(state, *job));
+        return {Applied{}};
+    }
+    if (job->is_held_by_a_person()) return {Applied{}};
+    auto stay = begin_stay(state, *job, Entry::at_the_end);
+    stay.queue_deadline = state.clock.now + state.timing.held_by_person;
+    if (zoo(Bug::hold_keeps_holders)) {
+        move(state, *job, Blocked{stay, std::nullopt});
+    } else {
+        move_and_free(state, *job, Blocked{stay, std::nullopt});
+    }
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const DealWithQuarantined& change) {
+    JobRow* job = state.job(change.job);
+    if (!job) return no_such_job();
+    const auto decision = decide_quarantine(change.action, quarantine_facts(*job, change));
+    if (decision.kind == QuarantineDecision::Kind::refuse) return not_possible(decision.rule);
+    carry_out(state, *job, decision);
+    return {Applied{}};
+}
+
+}  // namespace perdure::memory

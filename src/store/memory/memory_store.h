@@ -1,0 +1,43 @@
+// MemoryStore: the model of every store. Simple, deterministic and fast: the simulator runs it
+// millions of times, and SQLite and PostgreSQL are compared with it [P12]. Its methods complete
+// without suspending. What it holds is as durable as the object itself.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/timing.h"
+#include "ports/store.h"
+
+namespace perdure {
+
+namespace memory {
+struct State;
+}
+
+class MemoryStore : public Store {
+public:
+    explicit MemoryStore(Timing timing);
+    ~MemoryStore() override;
+    MemoryStore(const MemoryStore&) = delete;
+    MemoryStore& operator=(const MemoryStore&) = delete;
+
+    Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override;
+    Task<Result<GroupReply>> commit(Group group) override;
+    Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
+
+    Task<Result<ServiceView>> service() override;
+    Task<Result<SessionView>> session(SessionId session) override;
+    Task<Result<std::optional<SessionView>>> opening(StateDirectory directory) override;
+    Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) override;
+    Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids) override;
+    Task<Result<std::optional<JobId>>> job_of_key(std::string tenant,
+                                                  std::string idempotency_key) override;
+    Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) override;
+
+private:
+    std::unique_ptr<memory::State> state_;
+};
+
+}  // namespace perdure

@@ -1,0 +1,190 @@
+#include "store/memory/show.h"
+
+#include "store/memory/ending.h"
+
+namespace perdure::memory {
+namespace {
+
+RunView show_run(const JobRow& job) {
+    const auto& run = *job.in<Run>();
+    const auto& attempt = *job.attempt(run.epoch);
+    return {.attempt = {job.id, run.epoch},
+            .session = run.session,
+            .assignment = run.assignment,
+            .state = run.state,
+            .terms = attempt.terms,
+            .clean = attempt.clean,
+            .order = run.order,
+            .confirm_deadline = run.confirm_deadline,
+            .spec = job.spec,
+            .checkpoint = checkpoint_before(job, run.epoch),
+            .counts = counts_with(job, run.epoch, nullptr)};
+}
+
+AttemptView show_attempt(const AttemptRow& attempt) {
+    return {.epoch = attempt.epoch,
+            .generation = attempt.generation,
+            .session = attempt.session(),
+            .assignment = attempt.assignment,
+            .terms = attempt.terms,
+            .start_committed = attempt.start_committed,
+            .claimed_at = attempt.claimed_at,
+            .end = attempt.end,
+            .late_result = attempt.late_result,
+            .rule = attempt.rule};
+}
+
+OverdueRun show_overdue_run(const State& state, const JobRow& job) {
+    OverdueRun overdue{.run = show_run(job)};
+    const auto& run = overdue.run;
+    const auto& session = state.session_of(run.session);
+    overdue.renewal = session.renewal;
+    overdue.facts = {.state = run.state,
+                     .terms = run.terms,
+                     .clean = run.clean,
+                     .order = run.order,
+                     .saw_assignment = session.seen >= run.assignment,
+                     .alone = state.places.runs_of(session.id).size() == 1,
+                     .lease_deadline = session.lease_deadline,
+                     .confirm_deadline = run.confirm_deadline,
+                     .clock = state.clock};
+    return overdue;
+}
+
+bool is_released(const State& state, const JobRow& job) {
+    const auto& run = *job.in<Run>();
+    const auto& terms = job.attempt(run.epoch)->terms;
+    const auto ends = state.session_of(run.session).lease_deadline + terms.release_after;
+    return ends <= state.clock.now;
+}
+
+void add_overdue_runs(const State& state, std::uint32_t limit, OverdueView& view) {
+    for (const auto& [session, runs] : state.places.runs()) {
+        if (state.session_of(session).lease_deadline > state.clock.now) continue;
+        for (const auto& [assignment, id] : runs) {
+            const JobRow& job = state.jobs.at(id);
+            if (view.runs.size() >= limit) return;
+            if (is_released(state, job)) view.runs.push_back(show_overdue_run(state, job));
+        }
+    }
+    for (const auto& [deadline, id] : state.places.confirmations()) {
+        if (deadline > state.clock.now || view.runs.size() >= limit) return;
+        const JobRow& job = state.jobs.at(id);
+        if (!is_released(state, job)) view.runs.push_back(show_overdue_run(state, job));
+    }
+}
+
+void add_overdue_waits(const State& state, WallTime wall, std::uint32_t limit, OverdueView& view) {
+    const auto add = [&](JobId id) {
+        const JobRow& job = state.jobs.at(id);
+        auto facts = wait_facts(job);
+        facts.now = state.clock.now;
+        facts.wall = wall;
+        view.waits.push_back({.job = id, .epoch = job.epoch, .facts = facts});
+    };
+    for (const auto& [at, id] : state.places.wakes()) {
+        if (at > state.clock.now || view.waits.size() >= limit) break;
+        add(id);
+    }
+    for (const auto& [date, id] : state.places.dates()) {
+        if (date > wall || view.waits.size() >= limit) break;
+        const auto wakes = wake_at(state.jobs.at(id));
+        const bool is_listed = wakes && *wakes <= state.clock.now;
+        if (!is_listed) add(id);
+    }
+}
+
+struct FillJobView {
+    JobView& view;
+    const JobRow& job;
+    void operator()(const Timer&) const {}
+    void operator()(const Ready&) const {}
+    void operator()(const Blocked& blocked) const { view.blocked_on = blocked.on; }
+    void operator()(const Run&) const { view.run = show_run(job); }
+    void operator()(const Outcome& outcome) const {
+        view.cause = outcome.cause;
+        view.rule = outcome.rule;
+        view.may_have_run = outcome.may_have_run;
+        view.discarded = outcome.discarded;
+    }
+};
+
+}  // namespace
+
+ServiceView show_service(const State& state) {
+    const auto& places = state.places;
+    const auto soon = state.timing.idle_tick;
+    const bool nothing_moves = places.count(Place::run) == 0 && places.count(Place::ready) == 0 &&
+                               places.count(Place::blocked) == 0;
+    const bool nothing_due =
+        (places.wakes().empty() || places.wakes().begin()->first > state.clock.now + soon) &&
+        (places.dates().empty() || places.dates().begin()->first > state.wall + soon);
+    return {.clock = state.clock, .keeper = state.keeper, .idle = nothing_moves && nothing_due};
+}
+
+SessionView show_session(const State& state, const SessionRow& session) {
+    SessionView view{.session = session.id,
+                     .directory = session.directory,
+                     .life = session.life,
+                     .worker = session.worker,
+                     .open = session.open,
+                     .stream = session.stream,
+                     .assignments = session.assignments,
+                     .heartbeat = session.heartbeat,
+                     .content_hash = session.content_hash,
+                     .seen = session.seen,
+                     .renewal = session.renewal,
+                     .slots = session.slots,
+                     .offer = session.offer,
+                     .lease_deadline = session.lease_deadline,
+                     .heard_at = session.heard_at,
+                     .clock = state.clock};
+    for (const auto& [assignment, id] : state.places.runs_of(session.id))
+        view.runs.push_back(show_run(state.jobs.at(id)));
+    return view;
+}
+
+JobView show_job(const JobRow& job) {
+    const auto facts = wait_facts(job);
+    JobView view{.id = job.id,
+                 .spec = job.spec,
+                 .state = facts.state,
+                 .epoch = job.epoch,
+                 .generation = job.generation,
+                 .submitted_at = job.submitted_at,
+                 .queue_deadline = facts.queue_deadline,
+                 .total_deadline = facts.total_deadline,
+                 .due = facts.due,
+                 .date = facts.date,
+                 .kept_until = facts.kept_until,
+                 .presumed_lost = job.presumed_lost.has_value()};
+    view.attempts.reserve(job.attempts.size());
+    for (const auto& attempt : job.attempts) view.attempts.push_back(show_attempt(attempt));
+    std::visit(FillJobView{view, job}, job.place);
+    return view;
+}
+
+OverdueView show_overdue(const State& state, WallTime wall, std::uint32_t limit) {
+    OverdueView view{.clock = state.clock};
+    add_overdue_runs(state, limit, view);
+    add_overdue_waits(state, wall, limit, view);
+    for (const auto& [thing, lines] : state.places.blocked()) {
+        if (view.free_things.size() >= limit) break;
+        if (is_overlooked(state, thing)) view.free_things.push_back(thing);
+    }
+    return view;
+}
+
+AuditView show_audit(const State& state, JobId after, std::uint32_t limit) {
+    AuditView view{.repairs = state.repairs, .fenced = state.fenced, .clock = state.clock};
+    auto it = state.jobs.upper_bound(after);
+    for (; it != state.jobs.end() && view.jobs.size() < limit; ++it)
+        view.jobs.push_back(show_job(it->second));
+    view.more = it != state.jobs.end();
+    if (after) return view;
+    for (const auto& [thing, slots] : state.holders.rows())
+        for (const auto& [slot, job] : slots) view.holders.push_back({thing, slot, job});
+    return view;
+}
+
+}  // namespace perdure::memory

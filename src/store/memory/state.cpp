@@ -1,0 +1,107 @@
+#include "store/memory/state.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/zoo.h"
+
+namespace perdure::memory {
+namespace {
+
+bool promote_first(State& state, const Thing& thing, const Shape& shape) {
+    const auto id = state.places.first_blocked(thing, shape);
+    if (!id) return false;
+    JobRow& job = state.jobs.at(*id);
+    auto stay = job.in<Blocked>()->stay;
+    if (zoo(Bug::queue_deadline_restarts_on_promotion))
+        stay.queue_deadline = state.clock.now + job.spec->timeouts.queue;
+    move(state, job, Ready{stay});
+    return true;
+}
+
+void promote_first_of_each_shape(State& state, const Thing& thing) {
+    if (zoo(Bug::promotion_forgotten_on_free)) return;
+    if (state.holders.free(thing) == 0) return;
+    for (const auto& shape : state.places.shapes_blocked_on(thing))
+        promote_first(state, thing, shape);
+}
+
+}  // namespace
+
+JobRow* State::job(JobId id) {
+    const auto found = jobs.find(id);
+    return found == jobs.end() ? nullptr : &found->second;
+}
+
+SessionRow* State::session(SessionId id) {
+    const auto found = sessions.find(id);
+    return found == sessions.end() ? nullptr : &found->second;
+}
+
+bool State::is_paused(const JobRow& job) const {
+    return paused_queues.contains({job.shape.tenant, job.shape.queue});
+}
+
+bool State::holds_its_things(const JobRow& job) const {
+    return std::all_of(job.things.begin(), job.things.end(),
+                       [&](const Thing& t) { return holders.is_held_by(t, job.id); });
+}
+
+void move(State& state, JobRow& job, PlaceRow next) {
+    const bool wanted = job.wants_its_things();
+    state.places.remove(job);
+    job.place = std::move(next);
+    state.places.insert(job);
+    if (job.in<Ready>()) state.work_appeared = true;
+    if (!wanted || zoo(Bug::next_in_line_forgotten)) return;
+    for (const auto& thing : job.things) restore_line(state, thing);
+}
+
+void move_and_free(State& state, JobRow& job, PlaceRow next) {
+    move(state, job, std::move(next));
+    for (const auto& thing : job.things) {
+        if (state.holders.release(thing, job.id)) promote_first_of_each_shape(state, thing);
+    }
+}
+
+std::size_t restore_line(State& state, const Thing& thing) {
+    std::size_t promoted = 0;
+    const auto free = state.holders.free(thing);
+    if (free == 0) return promoted;
+    for (const auto& shape : state.places.shapes_blocked_on(thing)) {
+        while (state.places.wanting(thing, shape) < free && promote_first(state, thing, shape))
+            ++promoted;
+    }
+    return promoted;
+}
+
+bool is_overlooked(const State& state, const Thing& thing) {
+    const auto free = state.holders.free(thing);
+    const auto shapes = state.places.shapes_blocked_on(thing);
+    return std::any_of(shapes.begin(), shapes.end(), [&](const Shape& shape) {
+        return state.places.wanting(thing, shape) < free;
+    });
+}
+
+Stay begin_stay(const State& state, const JobRow& job, Entry entry,
+                std::optional<SessionId> avoid) {
+    const auto now = state.clock.now;
+    const bool first = entry == Entry::first_in_line;
+    ClaimOrder order{
+        .priority = job.spec->priority, .behind_the_first = !first, .since = now, .job = job.id};
+    if (zoo(Bug::first_in_line_jumps_priority) && first) order.priority = 0;
+    Stay stay{.order = order, .queue_deadline = now + job.spec->timeouts.queue};
+    if (avoid) stay.avoid = Avoid{*avoid, now + state.timing.prefer_another};
+    return stay;
+}
+
+std::uint64_t draw_assignment(State& state, SessionRow& session) {
+    if (zoo(Bug::assignment_numbers_per_server)) {
+        const auto drawn = ++state.zoo_rows.assignments[{session.id, state.server}];
+        session.assignments = std::max(session.assignments, drawn);
+        return drawn;
+    }
+    return ++session.assignments;
+}
+
+}  // namespace perdure::memory

@@ -1,0 +1,89 @@
+// The worker protocol: sessions, credits, attempts and reports; never shims. One stream down,
+// batched requests up. The JSON form is docs/protocol/worker.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/id.h"
+#include "core/cause.h"
+#include "core/claim.h"
+#include "core/isolation.h"
+#include "core/job.h"
+#include "core/reconcile.h"
+#include "core/report.h"
+#include "core/takeover.h"
+
+namespace perdure {
+
+// An attempt as it is given to a worker. The same in the claim's answer and when sent again.
+struct Assignment {
+    AttemptKey attempt;
+    std::uint64_t number = 0;  // drawn from the session's counter, in the claim (O6)
+    Terms terms;
+    std::shared_ptr<const JobSpec> spec;
+    std::string checkpoint;    // of an earlier attempt; empty if there is none
+};
+
+struct OpenRequest {
+    StateDirectory directory;
+    std::uint64_t life = 0;
+    std::string worker;
+    std::uint32_t slots = 0;
+    Offer offer;
+    std::vector<Listed> on_disk;
+};
+struct OpenAnswer {
+    SessionId session;
+    Duration lease;
+};
+
+struct HeartbeatRequest {
+    SessionId session;
+    std::uint64_t number = 0;
+    std::uint64_t seen = 0;
+    std::uint32_t slots = 0;  // in all, not free ones: those are derived; zero while it drains
+    Offer offer;
+    Duration lease;           // wanted; a worker that detaches asks for a longer one
+    std::vector<Listed> attempts;
+    std::uint64_t tick_seen = 0;  // the highest that any answer carried (C6)
+};
+struct KillOrder {
+    AttemptKey attempt;
+    Cause cause = Cause::cancelled;
+};
+
+using StreamMessage = std::variant<Assignment, KillOrder>;
+
+struct HeartbeatAnswerMessage {
+    HeartbeatAnswer answer = HeartbeatAnswer::ignore;
+    std::vector<Assignment> resent;
+    std::vector<AttemptKey> stop;
+    std::vector<KillOrder> kill;
+    std::uint64_t tick = 0;  // of service time: a store that is behind it has lost commits
+};
+
+// One statement about one attempt.
+struct ReportItem {
+    enum class Kind { ask, started, ended, begin, checkpoint };
+    AttemptKey attempt;
+    Kind kind = Kind::ended;
+    AttemptEnd end;
+    std::string checkpoint;
+};
+struct ReportRequest {
+    SessionId session;
+    std::vector<ReportItem> items;
+};
+// go: start now. ok: the server has it, for good. fenced: stop, it is not yours any more; a late
+// result has been filed and need not be repeated. again: not decided, repeat it.
+enum class ItemAnswer { ok, go, fenced, again };
+struct ReportResponse {
+    std::vector<ItemAnswer> answers;  // one for each item
+};
+
+}  // namespace perdure

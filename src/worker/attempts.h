@@ -1,0 +1,90 @@
+// The attempts that this worker has, from the assignment (or from disk) until the server has
+// acknowledged the end. Nothing else leaves the table, so that every heartbeat lists all (O6).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/cause.h"
+#include "core/isolation.h"
+#include "core/job.h"
+#include "core/reconcile.h"
+#include "ports/process.h"
+
+namespace perdure {
+
+// A begin or checkpoint that waits for its commit (O10).
+struct PendingProgress {
+    std::uint64_t serial = 0;
+    ProcessEvent::Kind kind = ProcessEvent::Kind::begin;
+    std::string checkpoint;
+    BootTime give_up_at;
+};
+
+struct Attempt {
+    // preparing: its shim is being made. prepared: its shim waits. ordered: it was told to start.
+    enum class Phase { preparing, prepared, ordered, running, ended };
+
+    std::uint64_t assignment = 0;
+    Terms terms;
+    Phase phase = Phase::preparing;
+    bool has_directory = true;              // there may be one: forget it at the end
+    std::optional<BootTime> go_until;       // of the last start order of an attempt that asks
+    std::optional<Cause> killed_as;         // the first kill
+    bool cut_off = false;                   // killed for its lease or a stale epoch
+    bool start_is_known = false;            // to the server, for good
+    std::optional<Listed::Phase> found_as;  // its shim was dead when the worker came
+    AttemptEnd end;                         // if ended
+    std::deque<PendingProgress> progress;
+
+    bool is_started() const { return phase == Phase::running || phase == Phase::ended; }
+    bool may_run() const { return phase == Phase::ordered || phase == Phase::running; }
+};
+
+class AttemptTable {
+public:
+    using Map = std::map<AttemptKey, Attempt>;
+
+    // Nothing if it is not here. Valid until the next change of the table.
+    Attempt* find(AttemptKey key);
+    Attempt& add(AttemptKey key, Attempt attempt);
+    void erase(AttemptKey key);
+    bool empty() const { return attempts_.empty(); }
+    const Map& all() const { return attempts_; }
+    // A snapshot, to loop over while entries change.
+    std::vector<AttemptKey> keys() const;
+    // The newest other epoch of the same job.
+    std::optional<Epoch> other_epoch(AttemptKey key) const;
+
+    std::vector<Listed> for_heartbeat() const;
+    // As a new session's opening message lists them: what was found dead, in its state on disk.
+    std::vector<Listed> for_opening() const;
+
+private:
+    Map attempts_;
+};
+
+// The assignment numbers of one session (O6).
+class AssignmentNumbers {
+public:
+    void see(std::uint64_t number) { seen_ = std::max(seen_, number); }
+    void handle(std::uint64_t number) { handled_.insert(number); }
+    bool is_handled(std::uint64_t number) const { return handled_.contains(number); }
+    std::uint64_t named() const { return named_; }
+    // The number that a heartbeat names. From now on, what is unlisted up to it is discarded.
+    std::uint64_t name();
+
+private:
+    std::uint64_t seen_ = 0;
+    std::uint64_t named_ = 0;
+    std::set<std::uint64_t> handled_;  // above named_
+};
+
+}  // namespace perdure

@@ -1,0 +1,78 @@
+// What the parts of a worker share: its ports, options and intent, and the bells that wake each
+// loop. Parts know each other's state, never each other's loops: they ring.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+#include "base/time.h"
+#include "core/claim.h"
+#include "core/timing.h"
+#include "ports/clock.h"
+#include "ports/gate.h"
+#include "ports/process.h"
+#include "ports/random.h"
+#include "ports/server_api.h"
+
+namespace perdure {
+
+struct WorkerPorts {
+    Clock& clock;
+    Random& random;
+    ServerApi& servers;
+    Processes& processes;
+};
+
+struct WorkerOptions {
+    std::string name;
+    std::uint32_t slots = 1;
+    Offer offer;
+    Timing timing;
+};
+
+// working: takes what it is given. draining: hands back and waits for what runs. detaching: leaves
+// its shims to the next worker on this directory (L2).
+enum class WorkerMode { working, draining, detaching };
+
+struct WorkerContext {
+    WorkerContext(WorkerPorts p, WorkerOptions o, Log l)
+        : ports(p), options(std::move(o)), log(std::move(l)), gate(p.clock.executor()) {
+        for (auto* bell : {&opening_bell, &heartbeat_bell, &stream_bell, &report_bell, &watch_bell,
+                           &drain_bell}) {
+            *bell = make_alarm();
+        }
+    }
+
+    // An alarm that also rings when the worker stops.
+    std::unique_ptr<Alarm> make_alarm() {
+        auto alarm = ports.clock.make_alarm();
+        stop.wakes(*alarm);
+        return alarm;
+    }
+
+    BootTime now() const { return ports.clock.boot(); }
+    bool takes_new() const { return mode == WorkerMode::working && now() >= rests_until; }
+    std::uint32_t slots() const { return takes_new() ? options.slots : 0; }
+
+    WorkerPorts ports;
+    WorkerOptions options;
+    Log log;
+    Stop stop;
+    Gate gate;
+    WorkerMode mode = WorkerMode::working;
+    std::uint32_t announced = 0;      // heartbeats of this session, accepted in this mode
+    BootTime rests_until{INT64_MIN};  // O9: starts nothing new before
+    bool directory_is_open = false;
+
+    std::unique_ptr<Alarm> opening_bell;    // the session is over
+    std::unique_ptr<Alarm> heartbeat_bell;  // send one now
+    std::unique_ptr<Alarm> stream_bell;     // there is a session
+    std::unique_ptr<Alarm> report_bell;     // there may be something to report
+    std::unique_ptr<Alarm> watch_bell;      // a deadline may have come nearer
+    std::unique_ptr<Alarm> drain_bell;      // an attempt has left, or a heartbeat was accepted
+};
+
+}  // namespace perdure

@@ -1,0 +1,107 @@
+#include "worker/heartbeat.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/probe.h"
+
+namespace perdure {
+
+Heartbeat::Heartbeat(WorkerContext& context, AttemptTable& table, Session& session,
+                     Supervisor& supervisor, Watch& watch)
+    : context_(context),
+      table_(table),
+      session_(session),
+      supervisor_(supervisor),
+      watch_(watch),
+      backoff_(context.ports.random, context.options.timing.reconnect_max),
+      pause_(context.make_alarm()) {}
+
+Task<void> Heartbeat::run() {
+    const auto period = context_.options.timing.heartbeat;
+    while (!context_.stop.requested()) {
+        if (!session_.is_open()) {
+            co_await context_.heartbeat_bell->wait(period);
+            continue;
+        }
+        const auto began = context_.now();
+        const bool answered = co_await beat();
+        if (context_.stop.requested()) break;
+        if (answered) {
+            backoff_.reset();
+            const auto next = std::max(began + period - context_.now(), Duration{});
+            co_await context_.heartbeat_bell->wait(next);
+        } else {
+            co_await pause_->wait(backoff_.next());
+        }
+    }
+}
+
+HeartbeatRequest Heartbeat::build() {
+    const auto& timing = context_.options.timing;
+    const bool detaches = context_.mode == WorkerMode::detaching;
+    return {.session = session_.id(),
+            .number = ++last_number_,
+            .seen = session_.numbers().name(),
+            .slots = context_.slots(),
+            .offer = context_.options.offer,
+            .lease = detaches ? timing.detach_lease : timing.lease,
+            .attempts = table_.for_heartbeat(),
+            .tick_seen = session_.tick_seen()};
+}
+
+Task<bool> Heartbeat::beat() {
+    watch_.before_speaking();
+    auto request = build();
+    const Sent sent{.session = request.session,
+                    .server = session_.server(),
+                    .at = context_.now(),
+                    .lease = request.lease,
+                    .mode = context_.mode};
+    auto answer = co_await context_.ports.servers.heartbeat(sent.server, std::move(request));
+    if (context_.stop.requested()) co_return true;
+    if (!answer) {
+        failed(sent, answer.error());
+        co_return false;
+    }
+    if (session_.is(sent.session)) obey(sent, std::move(*answer));
+    co_return true;
+}
+
+void Heartbeat::failed(const Sent& sent, const Error& why) {
+    reached<"worker_heartbeat_failed">();
+    context_.log.write(Level::info, "heartbeat failed", "server", sent.server, "why", why.what);
+    if (why.code != Errc::overloaded) session_.move_on(sent.server);
+}
+
+// A claim may have been made while the first heartbeat that said so was looked at; the second one
+// is certain to show it.
+void Heartbeat::announced(WorkerMode mode) {
+    if (mode != context_.mode) return;
+    ++context_.announced;
+    if (mode == WorkerMode::draining && context_.announced == 1) context_.heartbeat_bell->ring();
+    context_.drain_bell->ring();
+}
+
+void Heartbeat::obey(const Sent& sent, HeartbeatAnswerMessage answer) {
+    session_.saw_tick(answer.tick);
+    switch (answer.answer) {
+        case HeartbeatAnswer::ignore: reached<"worker_heartbeat_ignored">(); return;
+        case HeartbeatAnswer::session_ended:
+        case HeartbeatAnswer::cloned: session_.ended(); return;
+        case HeartbeatAnswer::accept: break;
+    }
+    session_.raise_lease(sent.at + sent.lease);
+    announced(sent.mode);
+    for (const auto key : answer.stop) {
+        reached<"worker_told_to_stop">();
+        supervisor_.disown(key);
+    }
+    for (const auto& order : answer.kill) supervisor_.kill(order.attempt, order.cause);
+    for (auto& assignment : answer.resent) {
+        reached<"worker_got_an_assignment_again">();
+        supervisor_.take(std::move(assignment));
+    }
+}
+
+}  // namespace perdure

@@ -1,0 +1,53 @@
+// Heartbeat: renews the session's lease, lists everything that is here, and obeys the answer (O6).
+// One is in flight at a time; each has a new number, a repetition too, for its content may differ.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/time.h"
+#include "wire/worker_protocol.h"
+#include "worker/attempts.h"
+#include "worker/backoff.h"
+#include "worker/context.h"
+#include "worker/session.h"
+#include "worker/supervisor.h"
+#include "worker/watch.h"
+
+namespace perdure {
+
+class Heartbeat {
+public:
+    Heartbeat(WorkerContext& context, AttemptTable& table, Session& session, Supervisor& supervisor,
+              Watch& watch);
+
+    Task<void> run();
+
+private:
+    // What the answer is about.
+    struct Sent {
+        SessionId session;
+        std::size_t server = 0;
+        BootTime at;
+        Duration lease;
+        WorkerMode mode = WorkerMode::working;
+    };
+
+    HeartbeatRequest build();
+    // True if the server has answered.
+    Task<bool> beat();
+    void failed(const Sent& sent, const Error& why);
+    void announced(WorkerMode mode);
+    void obey(const Sent& sent, HeartbeatAnswerMessage answer);
+
+    WorkerContext& context_;
+    AttemptTable& table_;
+    Session& session_;
+    Supervisor& supervisor_;
+    Watch& watch_;
+    Backoff backoff_;
+    std::unique_ptr<Alarm> pause_;
+    std::uint64_t last_number_ = 0;
+};
+
+}  // namespace perdure

@@ -1,0 +1,160 @@
+#include "worker/reporter.h"
+
+#include <utility>
+
+#include "base/probe.h"
+#include "base/zoo.h"
+#include "core/worker_rules.h"
+
+namespace perdure {
+namespace {
+
+constexpr std::size_t batch_max = 1000;
+constexpr Duration idle_wait = minutes(1);  // the bell rings for everything new
+
+using Kind = ReportItem::Kind;
+
+// What is not an answer to this kind of item is repeated like one that was not decided.
+bool is_final(Kind kind, ItemAnswer answer) {
+    if (answer == ItemAnswer::fenced) return true;
+    return answer == (kind == Kind::ask ? ItemAnswer::go : ItemAnswer::ok);
+}
+
+}  // namespace
+
+Reporter::Reporter(WorkerContext& context, AttemptTable& table, Session& session,
+                   Supervisor& supervisor, Watch& watch)
+    : context_(context),
+      table_(table),
+      session_(session),
+      supervisor_(supervisor),
+      watch_(watch),
+      backoff_(context.ports.random, context.options.timing.reconnect_max),
+      pause_(context.make_alarm()) {}
+
+Task<void> Reporter::run() {
+    while (!context_.stop.requested()) {
+        watch_.before_speaking();
+        auto statements = collect();
+        if (statements.empty()) {
+            co_await context_.report_bell->wait(idle_wait);
+            continue;
+        }
+        const bool settled = co_await report_once(std::move(statements));
+        if (settled) {
+            backoff_.reset();
+        } else if (!context_.stop.requested()) {
+            co_await pause_->wait(backoff_.next());
+        }
+    }
+}
+
+std::vector<Reporter::Statement> Reporter::collect() {
+    std::vector<Statement> statements;
+    if (!session_.is_open()) return statements;
+    for (const auto& [key, attempt] : table_.all()) {
+        if (statements.size() == batch_max) break;
+        if (auto statement = next_statement(key, attempt))
+            statements.push_back(std::move(*statement));
+    }
+    return statements;
+}
+
+std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
+                                                            const Attempt& attempt) const {
+    using Phase = Attempt::Phase;
+    if (attempt.phase == Phase::ended)
+        return Statement{{.attempt = key, .kind = Kind::ended, .end = attempt.end}};
+
+    const bool waits = attempt.phase == Phase::prepared || attempt.phase == Phase::ordered;
+    const auto ask = decide_ask({.asks = attempt.terms.asks,
+                                 .prepared = waits,
+                                 .started = attempt.phase == Phase::running,
+                                 .killed = attempt.killed_as.has_value(),
+                                 .may_start = context_.mode == WorkerMode::working,
+                                 .go_until = attempt.go_until,
+                                 .now = context_.now()});
+    if (ask.ask) {
+        if (attempt.go_until) reached<"worker_asks_again_after_an_expired_go">();
+        return Statement{{.attempt = key, .kind = Kind::ask}};
+    }
+    if (attempt.phase != Phase::running) return std::nullopt;
+    if (!attempt.start_is_known) return Statement{{.attempt = key, .kind = Kind::started}};
+    if (attempt.progress.empty()) return std::nullopt;
+
+    const auto& progress = attempt.progress.front();
+    const bool begin = progress.kind == ProcessEvent::Kind::begin;
+    return Statement{{.attempt = key,
+                      .kind = begin ? Kind::begin : Kind::checkpoint,
+                      .checkpoint = progress.checkpoint},
+                     progress.serial};
+}
+
+Task<bool> Reporter::report_once(std::vector<Statement> statements) {
+    Sent sent{session_.id(), context_.now(), std::move(statements)};
+    ReportRequest request{.session = sent.session};
+    for (const auto& statement : sent.statements) request.items.push_back(statement.item);
+
+    const auto server = session_.server();
+    auto response = co_await context_.ports.servers.report(server, std::move(request));
+    if (!response) {
+        failed(sent, server, response.error());
+        co_return false;
+    }
+    if (response->answers.size() != sent.statements.size()) {
+        failed(sent, server, error(Errc::corrupt, "not one answer for each item"));
+        co_return false;
+    }
+    co_return settle(sent, response->answers);
+}
+
+void Reporter::failed(const Sent& sent, std::size_t server, const Error& why) {
+    reached<"worker_report_failed">();
+    context_.log.write(Level::info, "report failed, will repeat it", "items",
+                       sent.statements.size(), "server", server, "why", why.what);
+    if (why.code == Errc::fenced) context_.heartbeat_bell->ring();  // is the session over?
+    if (why.code != Errc::overloaded) session_.move_on(server);
+    if (!zoo(Bug::result_forgotten_when_report_is_lost)) return;
+    for (const auto& statement : sent.statements)
+        if (statement.item.kind == Kind::ended) supervisor_.acknowledge(statement.item.attempt);
+}
+
+bool Reporter::settle(const Sent& sent, const std::vector<ItemAnswer>& answers) {
+    bool all = true;
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        if (!settle_one(sent.statements[i], answers[i], sent)) all = false;
+    return all;
+}
+
+bool Reporter::settle_one(const Statement& statement, ItemAnswer answer, const Sent& sent) {
+    const auto key = statement.item.attempt;
+    if (!is_final(statement.item.kind, answer)) {
+        reached<"worker_report_undecided">();
+        return false;
+    }
+    // What an ended session may do says nothing about the one that took its attempts over.
+    if (!session_.is(sent.session) && answer != ItemAnswer::ok) {
+        reached<"worker_answer_for_an_ended_session">();
+        return false;
+    }
+    const bool fenced = answer == ItemAnswer::fenced;
+    switch (statement.item.kind) {
+        case Kind::ended: supervisor_.acknowledge(key); return true;
+        case Kind::ask:
+            if (!fenced) supervisor_.go(key, sent.at);
+            break;
+        case Kind::started:
+            if (auto* attempt = table_.find(key); attempt && !fenced)
+                attempt->start_is_known = true;
+            break;
+        case Kind::begin:
+        case Kind::checkpoint: supervisor_.answer_progress(key, statement.serial, !fenced); break;
+    }
+    if (fenced) {
+        reached<"worker_fenced">();
+        supervisor_.disown(key);
+    }
+    return true;
+}
+
+}  // namespace perdure

@@ -1,0 +1,57 @@
+// Reporter: what the worker says about single attempts: asks, starts, ends, begins, checkpoints.
+// Everything is derived from the table, sent in one request at a time, and repeated until it is
+// answered for good; results survive lost replies, lost servers and lost sessions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "wire/worker_protocol.h"
+#include "worker/attempts.h"
+#include "worker/backoff.h"
+#include "worker/context.h"
+#include "worker/session.h"
+#include "worker/supervisor.h"
+#include "worker/watch.h"
+
+namespace perdure {
+
+class Reporter {
+public:
+    Reporter(WorkerContext& context, AttemptTable& table, Session& session, Supervisor& supervisor,
+             Watch& watch);
+
+    Task<void> run();
+
+private:
+    struct Statement {
+        ReportItem item;
+        std::uint64_t serial = 0;  // of a begin or checkpoint
+    };
+    // What the answers were about.
+    struct Sent {
+        SessionId session;
+        BootTime at;
+        std::vector<Statement> statements;
+    };
+
+    std::vector<Statement> collect();
+    std::optional<Statement> next_statement(AttemptKey key, const Attempt& attempt) const;
+    // True if everything was answered for good.
+    Task<bool> report_once(std::vector<Statement> statements);
+    bool settle(const Sent& sent, const std::vector<ItemAnswer>& answers);
+    bool settle_one(const Statement& statement, ItemAnswer answer, const Sent& sent);
+    void failed(const Sent& sent, std::size_t server, const Error& why);
+
+    WorkerContext& context_;
+    AttemptTable& table_;
+    Session& session_;
+    Supervisor& supervisor_;
+    Watch& watch_;
+    Backoff backoff_;
+    std::unique_ptr<Alarm> pause_;
+};
+
+}  // namespace perdure

@@ -1,0 +1,66 @@
+#include "worker/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/probe.h"
+
+namespace perdure {
+
+Session::Session(WorkerContext& context) : context_(context) {
+    const auto count = context_.ports.servers.server_count();
+    PERDURE_ASSERT(count > 0);
+    server_ = static_cast<std::size_t>(context_.ports.random.below(count));
+}
+
+SessionId Session::id() const {
+    PERDURE_ASSERT(id_);
+    return *id_;
+}
+
+void Session::opened(SessionId id, BootTime lease_until) {
+    context_.log.write(Level::info, "session opened", "session", id.text(), "server", server_);
+    id_ = id;
+    numbers_ = {};  // they are drawn from the session's own counter
+    context_.announced = 0;
+    raise_lease(lease_until);
+    context_.heartbeat_bell->ring();
+    context_.stream_bell->ring();
+    context_.report_bell->ring();
+}
+
+void Session::ended() {
+    if (!id_) return;
+    context_.log.write(Level::warn, "session ended by the server", "session", id_->text());
+    id_.reset();
+    close_stream();
+    context_.opening_bell->ring();
+}
+
+void Session::raise_lease(BootTime until) {
+    lease_until_ = std::max(lease_until_.value_or(until), until);
+    tell_shims();
+    context_.watch_bell->ring();
+}
+
+void Session::tell_shims() { context_.ports.processes.renew(lease_until_.value_or(BootTime{})); }
+
+void Session::move_on(std::size_t failed) {
+    const auto count = context_.ports.servers.server_count();
+    if (failed != server_ || count < 2) return;
+    reached<"worker_moved_to_the_next_server">();
+    server_ = (server_ + 1) % count;
+    close_stream();
+}
+
+void Session::attach(std::shared_ptr<Stream> stream) {
+    close_stream();
+    stream_ = std::move(stream);
+}
+
+void Session::close_stream() {
+    if (stream_) std::exchange(stream_, nullptr)->close();
+}
+
+}  // namespace perdure

@@ -1,0 +1,71 @@
+#include "worker/stream_reader.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/probe.h"
+
+namespace perdure {
+
+StreamReader::StreamReader(WorkerContext& context, Session& session, Supervisor& supervisor)
+    : context_(context),
+      session_(session),
+      supervisor_(supervisor),
+      backoff_(context.ports.random, context.options.timing.reconnect_max),
+      pause_(context.make_alarm()) {}
+
+Task<void> StreamReader::run() {
+    while (!context_.stop.requested()) {
+        if (!session_.is_open()) {
+            co_await context_.stream_bell->wait(minutes(1));
+            continue;
+        }
+        co_await read_one();
+        if (context_.stop.requested()) break;
+        if (session_.is_open()) co_await pause_->wait(backoff_.next());
+    }
+}
+
+Task<void> StreamReader::read_one() {
+    const auto session = session_.id();
+    const auto server = session_.server();
+    auto stream = co_await context_.ports.servers.open_stream(server, session);
+    if (!stream) {
+        context_.log.write(Level::info, "no stream", "server", server, "why", stream.error().what);
+        if (stream.is(Errc::fenced)) context_.heartbeat_bell->ring();  // is the session over?
+        session_.move_on(server);
+        co_return;
+    }
+    const bool wanted = session_.is(session) && session_.server() == server;
+    if (!wanted || context_.stop.requested()) {
+        reached<"worker_stream_came_too_late">();
+        (*stream)->close();
+        co_return;
+    }
+    session_.attach(*stream);
+    const auto opened_at = context_.now();
+    co_await read(std::move(*stream), session);
+    const bool lasted = context_.now() - opened_at >= context_.options.timing.reconnect_max;
+    if (lasted) backoff_.reset();
+    if (session_.is(session)) session_.move_on(server);
+}
+
+Task<void> StreamReader::read(std::shared_ptr<Stream> stream, SessionId session) {
+    while (true) {
+        auto messages = co_await stream->next();
+        if (!messages) {
+            reached<"worker_stream_broke">();
+            co_return;
+        }
+        // What an earlier session was given has been settled when the new one was opened.
+        if (context_.stop.requested() || !session_.is(session)) co_return;
+        for (auto& message : *messages) {
+            if (auto* assignment = std::get_if<Assignment>(&message))
+                supervisor_.take(std::move(*assignment));
+            else if (const auto* order = std::get_if<KillOrder>(&message))
+                supervisor_.kill(order->attempt, order->cause);
+        }
+    }
+}
+
+}  // namespace perdure

@@ -1,0 +1,34 @@
+// StreamReader: keeps one stream open at the session's current server and hands on what comes.
+// A broken stream is only a suspicion (O3): it is opened again, elsewhere, and nothing else
+// happens.
+#pragma once
+
+#include <memory>
+
+#include "ports/server_api.h"
+#include "worker/backoff.h"
+#include "worker/context.h"
+#include "worker/session.h"
+#include "worker/supervisor.h"
+
+namespace perdure {
+
+class StreamReader {
+public:
+    StreamReader(WorkerContext& context, Session& session, Supervisor& supervisor);
+
+    Task<void> run();
+
+private:
+    // Opens a stream and reads it to its end.
+    Task<void> read_one();
+    Task<void> read(std::shared_ptr<Stream> stream, SessionId session);
+
+    WorkerContext& context_;
+    Session& session_;
+    Supervisor& supervisor_;
+    Backoff backoff_;
+    std::unique_ptr<Alarm> pause_;
+};
+
+}  // namespace perdure

@@ -1,0 +1,275 @@
+#include "worker/supervisor.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/probe.h"
+#include "core/crash_loop.h"
+#include "core/worker_rules.h"
+
+namespace perdure {
+
+using Phase = Attempt::Phase;
+
+Supervisor::Supervisor(WorkerContext& context, AttemptTable& table, Session& session)
+    : context_(context), table_(table), session_(session) {}
+
+void Supervisor::adopt(const WorkerLife& life) {
+    for (const auto& found : life.found) adopt_one(found);
+    if (!life.found.empty()) reached<"worker_found_attempts_on_disk">();
+
+    const auto loop = decide_crash_loop({.crashes_in_a_minute = life.crashes_in_a_minute});
+    if (loop.start_nothing_new) {
+        reached<"worker_rests_after_crashes">();
+        context_.log.write(Level::error, "starts nothing new for a minute", "rule", loop.rule,
+                           "crashes", life.crashes_in_a_minute);
+        context_.rests_until = context_.now() + crash_loop_rest;
+        hand_back_unstarted();
+    }
+    if (loop.end_youngest_adopted) end_youngest();
+}
+
+void Supervisor::adopt_one(const OnDisk& found) {
+    const auto decision = decide_found({.has_result = found.result.has_value(),
+                                        .started = found.started,
+                                        .shim_alive = found.shim_alive});
+    Attempt attempt{.assignment = found.assignment, .terms = found.terms};
+    // Who asked and started had its go; who did not ask may have been confirmed or not.
+    attempt.start_is_known = found.started && found.terms.asks;
+    switch (decision.phase) {
+        case Listed::Phase::unstarted: attempt.phase = Phase::prepared; break;
+        case Listed::Phase::running: attempt.phase = Phase::running; break;
+        case Listed::Phase::ended: attempt.phase = Phase::ended; break;
+    }
+    if (decision.end) {
+        reached<"worker_found_a_dead_shim">();
+        attempt.found_as = decision.phase;
+        attempt.phase = Phase::ended;
+        attempt.end = *decision.end;
+    } else if (found.result) {
+        attempt.end = *found.result;
+        attempt.end.reported = true;
+    }
+    table_.add(found.attempt, std::move(attempt));
+    context_.log.write(Level::info, "found on disk", "job", found.attempt.job.text(), "epoch",
+                       found.attempt.epoch.value, "rule", decision.rule);
+}
+
+void Supervisor::end_youngest() {
+    std::vector<Adopted> running;
+    for (const auto& [key, attempt] : table_.all())
+        if (attempt.phase == Phase::running) running.push_back({key, attempt.assignment});
+    const auto youngest = decide_youngest(running);
+    if (!youngest) return;
+    reached<"worker_ended_its_youngest_attempt">();
+    kill(*youngest, Cause::crash_worker);
+}
+
+void Supervisor::take(Assignment assignment) {
+    const auto key = assignment.attempt;
+    auto& numbers = session_.numbers();
+    const auto other = table_.other_epoch(key);
+    const auto decision = decide_assignment({.known = table_.find(key) != nullptr,
+                                             .handled = numbers.is_handled(assignment.number),
+                                             .number = assignment.number,
+                                             .named = numbers.named(),
+                                             .epoch = key.epoch,
+                                             .other = other,
+                                             .takes_new = context_.takes_new()});
+    numbers.see(assignment.number);
+    numbers.handle(assignment.number);
+    context_.log.write(Level::debug, "assignment", "job", key.job.text(), "epoch", key.epoch.value,
+                       "number", assignment.number, "rule", decision.rule);
+
+    Attempt attempt{.assignment = assignment.number, .terms = assignment.terms};
+    switch (decision.answer) {
+        case AssignmentAnswer::ignore: reached<"worker_ignored_a_repeated_assignment">(); return;
+        case AssignmentAnswer::discard: reached<"worker_discarded_an_assignment">(); return;
+        case AssignmentAnswer::hand_back:
+            reached<"worker_handed_back_an_assignment">();
+            attempt.has_directory = false;
+            table_.add(key, std::move(attempt));
+            conclude(key, did_not_run(Cause::evicted));
+            return;
+        case AssignmentAnswer::take_and_kill_older:
+            reached<"worker_replaced_an_older_epoch">();
+            for (const auto old : table_.keys())
+                if (old.job == key.job) disown(old);
+            break;
+        case AssignmentAnswer::take: break;
+    }
+    table_.add(key, std::move(attempt));
+    context_.gate.spawn("prepare", prepare(std::move(assignment)));
+}
+
+Task<void> Supervisor::prepare(Assignment assignment) {
+    const auto key = assignment.attempt;
+    const auto prepared = co_await context_.ports.processes.prepare(std::move(assignment));
+    auto* attempt = table_.find(key);
+    if (!attempt || attempt->phase != Phase::preparing) co_return;  // its shim has spoken first
+    if (!prepared) {
+        context_.log.write(Level::warn, "attempt not prepared", "job", key.job.text(), "epoch",
+                           key.epoch.value, "why", prepared.error().what);
+        conclude(key, did_not_run(decide_prepare_failure(prepared.error().code)));
+        co_return;
+    }
+    attempt->phase = Phase::prepared;
+    if (attempt->killed_as) {
+        reached<"worker_killed_what_was_just_prepared">();
+        kill(key, *attempt->killed_as);
+        co_return;
+    }
+    start_at_once(key);
+    context_.report_bell->ring();
+}
+
+void Supervisor::session_opened() {
+    for (const auto key : table_.keys()) start_at_once(key);
+}
+
+void Supervisor::start_at_once(AttemptKey key) {
+    auto* attempt = table_.find(key);
+    if (!attempt || attempt->phase != Phase::prepared) return;
+    if (attempt->terms.asks || attempt->killed_as) return;
+    if (!session_.is_open() || context_.mode != WorkerMode::working) return;
+    attempt->phase = Phase::ordered;
+    context_.ports.processes.start(
+        key, {.go_until = std::nullopt, .lease_until = *session_.lease_until()});
+}
+
+void Supervisor::go(AttemptKey key, BootTime sent) {
+    auto* attempt = table_.find(key);
+    if (!attempt) return;
+    attempt->start_is_known = true;
+    const bool waits = attempt->phase == Phase::prepared || attempt->phase == Phase::ordered;
+    if (!waits || attempt->killed_as || context_.mode != WorkerMode::working) return;
+    attempt->phase = Phase::ordered;
+    attempt->go_until = sent + context_.options.timing.go;
+    context_.ports.processes.start(
+        key, {.go_until = attempt->go_until, .lease_until = *session_.lease_until()});
+    context_.watch_bell->ring();
+}
+
+void Supervisor::kill(AttemptKey key, Cause cause) {
+    auto* attempt = table_.find(key);
+    if (!attempt || attempt->phase == Phase::ended) return;
+    if (!attempt->killed_as) {
+        attempt->killed_as = cause;
+        context_.log.write(Level::info, "killing", "job", key.job.text(), "epoch", key.epoch.value,
+                           "cause", to_string(cause));
+    }
+    // What is still being prepared is killed as soon as it is.
+    if (attempt->phase != Phase::preparing) context_.ports.processes.kill(key, cause);
+}
+
+void Supervisor::disown(AttemptKey key) {
+    auto* attempt = table_.find(key);
+    if (!attempt || attempt->phase == Phase::ended || attempt->cut_off) return;
+    attempt->cut_off = true;
+    kill(key, Cause::cut_off);
+}
+
+void Supervisor::hand_back_unstarted() {
+    for (const auto key : table_.keys()) {
+        const auto* attempt = table_.find(key);
+        // One that was told to start may be running, until its go has expired.
+        const bool too_late = attempt->phase == Phase::ordered && attempt->go_until &&
+                              *attempt->go_until <= context_.now();
+        const bool waits =
+            attempt->phase == Phase::preparing || attempt->phase == Phase::prepared || too_late;
+        if (!waits || attempt->killed_as) continue;
+        reached<"worker_handed_back_an_unstarted_attempt">();
+        kill(key, Cause::evicted);
+    }
+}
+
+void Supervisor::evict_all() {
+    for (const auto key : table_.keys()) {
+        if (table_.find(key)->phase == Phase::ended) continue;
+        reached<"worker_evicted_at_the_end_of_a_drain">();
+        kill(key, Cause::evicted);
+    }
+}
+
+void Supervisor::acknowledge(AttemptKey key) {
+    const auto* attempt = table_.find(key);
+    if (!attempt) return;
+    if (attempt->has_directory) context_.ports.processes.forget(key);
+    table_.erase(key);
+    context_.drain_bell->ring();
+}
+
+void Supervisor::conclude(AttemptKey key, AttemptEnd end) {
+    auto* attempt = table_.find(key);
+    if (!attempt || attempt->phase == Phase::ended) return;
+    attempt->phase = Phase::ended;
+    attempt->end = end;
+    attempt->end.reported = true;
+    attempt->progress.clear();
+    context_.report_bell->ring();
+}
+
+Task<void> Supervisor::follow_events() {
+    while (!context_.stop.requested()) {
+        auto event = co_await context_.ports.processes.next_event();
+        if (context_.stop.requested()) break;  // it is on disk for the next worker
+        on_event(std::move(event));
+    }
+}
+
+void Supervisor::on_event(ProcessEvent event) {
+    switch (event.kind) {
+        case ProcessEvent::Kind::started: on_started(event.attempt); break;
+        case ProcessEvent::Kind::ended: conclude(event.attempt, event.end); break;
+        case ProcessEvent::Kind::begin:
+        case ProcessEvent::Kind::checkpoint: on_progress(std::move(event)); break;
+    }
+}
+
+void Supervisor::on_started(AttemptKey key) {
+    auto* attempt = table_.find(key);
+    if (!attempt || attempt->is_started()) return;
+    attempt->phase = Phase::running;
+    if (attempt->killed_as) {
+        reached<"worker_killed_what_had_just_started">();
+        context_.ports.processes.kill(key, *attempt->killed_as);
+    }
+    context_.report_bell->ring();
+    context_.watch_bell->ring();
+}
+
+void Supervisor::on_progress(ProcessEvent event) {
+    auto* attempt = table_.find(event.attempt);
+    if (!attempt || attempt->phase == Phase::ended) {
+        context_.ports.processes.answer(event.attempt, event.kind, false);
+        return;
+    }
+    attempt->progress.push_back({.serial = ++last_serial_,
+                                 .kind = event.kind,
+                                 .checkpoint = std::move(event.checkpoint),
+                                 .give_up_at = context_.now() + progress_patience});
+    context_.report_bell->ring();
+    context_.watch_bell->ring();
+}
+
+void Supervisor::answer_progress(AttemptKey key, std::uint64_t serial, bool committed) {
+    auto* attempt = table_.find(key);
+    // Given up, or ended, while the server's answer was under way.
+    if (!attempt || attempt->progress.empty() || attempt->progress.front().serial != serial) return;
+    const auto kind = attempt->progress.front().kind;
+    attempt->progress.pop_front();
+    context_.ports.processes.answer(key, kind, committed);
+}
+
+void Supervisor::give_up_old_progress() {
+    for (const auto key : table_.keys()) {
+        auto* attempt = table_.find(key);
+        while (!attempt->progress.empty() &&
+               attempt->progress.front().give_up_at <= context_.now()) {
+            reached<"worker_gave_up_a_checkpoint">();
+            answer_progress(key, attempt->progress.front().serial, false);
+        }
+    }
+}
+
+}  // namespace perdure

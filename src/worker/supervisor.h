@@ -1,0 +1,62 @@
+// Supervisor: takes assignments, prepares, starts and kills shims, and follows their events.
+// It carries out what core/worker_rules.h decides; it never says anything to a server itself.
+#pragma once
+
+#include <vector>
+
+#include "base/time.h"
+#include "core/cause.h"
+#include "ports/process.h"
+#include "wire/worker_protocol.h"
+#include "worker/attempts.h"
+#include "worker/context.h"
+#include "worker/session.h"
+
+namespace perdure {
+
+class Supervisor {
+public:
+    Supervisor(WorkerContext& context, AttemptTable& table, Session& session);
+
+    // At the start of a life: what is on disk, and how often the worker has crashed (O5, O9).
+    void adopt(const WorkerLife& life);
+
+    void take(Assignment assignment);
+    // A new session: attempts that waited for one and need not ask may start.
+    void session_opened();
+    // The answer to an ask that was sent at `sent` (O4).
+    void go(AttemptKey key, BootTime sent);
+    // Idempotent. One that has not started ends without having run.
+    void kill(AttemptKey key, Cause cause);
+    // The server says that it is not ours any more: its epoch is stale (O7).
+    void disown(AttemptKey key);
+    // Everything that has not started goes back (drain).
+    void hand_back_unstarted();
+    void evict_all();
+
+    // The server has the end: the attempt leaves the table and its directory goes.
+    void acknowledge(AttemptKey key);
+    // The server has committed the oldest begin or checkpoint, or never will.
+    void answer_progress(AttemptKey key, std::uint64_t serial, bool committed);
+    void give_up_old_progress();
+
+    // Never ends by itself: the port has no way to take a wait back.
+    Task<void> follow_events();
+
+private:
+    Task<void> prepare(Assignment assignment);
+    void adopt_one(const OnDisk& found);
+    void end_youngest();
+    void start_at_once(AttemptKey key);
+    void on_event(ProcessEvent event);
+    void on_started(AttemptKey key);
+    void on_progress(ProcessEvent event);
+    void conclude(AttemptKey key, AttemptEnd end);
+
+    WorkerContext& context_;
+    AttemptTable& table_;
+    Session& session_;
+    std::uint64_t last_serial_ = 0;
+};
+
+}  // namespace perdure

@@ -1,0 +1,34 @@
+// Watch: what a worker does by the clock, without any server. At least once a second it tells its
+// shims that it lives; it kills what is past its lease (O7), lets expired goes be asked again (O4)
+// and gives up checkpoints that nobody commits (O10).
+#pragma once
+
+#include "base/time.h"
+#include "worker/attempts.h"
+#include "worker/context.h"
+#include "worker/session.h"
+#include "worker/supervisor.h"
+
+namespace perdure {
+
+class Watch {
+public:
+    Watch(WorkerContext& context, AttemptTable& table, Session& session, Supervisor& supervisor);
+
+    Task<void> run();
+    // Right before anything is said to a server: the host may have slept past its leases, and
+    // nothing that is overdue may be alive when it speaks (O7).
+    void before_speaking() { kill_overdue(true); }
+
+private:
+    void kill_overdue(bool about_to_speak);
+    void ring_for_expired_goes();
+    Duration until_next() const;
+
+    WorkerContext& context_;
+    AttemptTable& table_;
+    Session& session_;
+    Supervisor& supervisor_;
+};
+
+}  // namespace perdure

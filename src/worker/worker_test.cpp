@@ -1,0 +1,583 @@
+#include "worker/worker.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace perdure {
+namespace {
+
+class ManualClock;
+
+class ManualAlarm final : public Alarm {
+public:
+    explicit ManualAlarm(ManualClock& clock);
+    ~ManualAlarm() override;
+
+    Task<void> wait(Duration longest) override;
+    void ring() override {
+        rung_ = true;
+        if (waiter_) wake();
+    }
+    void wake();
+    std::optional<BootTime> due() const { return waiter_ ? std::optional{due_} : std::nullopt; }
+
+private:
+    ManualClock& clock_;
+    BootTime due_;
+    bool rung_ = false;
+    std::optional<Suspended> waiter_;
+};
+
+// Time stands still unless a test lets it pass.
+class ManualClock final : public Clock {
+public:
+    WallTime wall() const override { return {boot_.us}; }
+    BootTime boot() const override { return boot_; }
+    std::unique_ptr<Alarm> make_alarm() override { return std::make_unique<ManualAlarm>(*this); }
+    Executor executor() override { return io_.get_executor(); }
+
+    void pass(Duration time) {
+        const auto end = boot_ + time;
+        settle();
+        while (auto* next = earliest()) {
+            if (*next->due() > end) break;
+            boot_ = std::max(boot_, *next->due());
+            next->wake();
+            settle();
+        }
+        boot_ = std::max(boot_, end);
+    }
+    // The whole host is stopped for a while.
+    void freeze(Duration time) { boot_ = boot_ + time; }
+    void settle() {
+        io_.restart();
+        io_.poll();
+    }
+
+    std::vector<ManualAlarm*> alarms;
+
+private:
+    ManualAlarm* earliest() const {
+        ManualAlarm* best = nullptr;
+        for (auto* alarm : alarms)
+            if (alarm->due() && (!best || *alarm->due() < *best->due())) best = alarm;
+        return best;
+    }
+
+    boost::asio::io_context io_;
+    BootTime boot_{1'000'000'000};
+};
+
+ManualAlarm::ManualAlarm(ManualClock& clock) : clock_(clock) { clock_.alarms.push_back(this); }
+ManualAlarm::~ManualAlarm() { std::erase(clock_.alarms, this); }
+void ManualAlarm::wake() { std::exchange(waiter_, std::nullopt)->resume_later(clock_.executor()); }
+Task<void> ManualAlarm::wait(Duration longest) {
+    if (!rung_) {
+        due_ = clock_.boot() + longest;
+        co_await suspend([this](Suspended me) { waiter_.emplace(std::move(me)); });
+    }
+    rung_ = false;
+}
+
+class CountingRandom final : public Random {
+public:
+    std::uint64_t next() override { return next_++; }
+
+private:
+    std::uint64_t next_ = 0;
+};
+
+using Journal = std::vector<std::string>;
+
+class FakeStream final : public Stream {
+public:
+    explicit FakeStream(Executor executor) : executor_(executor) {}
+
+    Task<Result<std::vector<StreamMessage>>> next() override {
+        if (messages_.empty() && !closed_)
+            co_await suspend([this](Suspended me) { waiter_.emplace(std::move(me)); });
+        if (closed_) co_return error(Errc::unavailable, "closed");
+        co_return std::exchange(messages_, {});
+    }
+    void close() override {
+        closed_ = true;
+        wake();
+    }
+    // The reader owns its stream, and the stream the suspended reader: somebody must let go.
+    void abandon() { waiter_.reset(); }
+    void push(StreamMessage message) {
+        messages_.push_back(std::move(message));
+        wake();
+    }
+
+private:
+    void wake() {
+        if (waiter_) std::exchange(waiter_, std::nullopt)->resume_later(executor_);
+    }
+
+    Executor executor_;
+    bool closed_ = false;
+    std::vector<StreamMessage> messages_;
+    std::optional<Suspended> waiter_;
+};
+
+class FakeServers final : public ServerApi {
+public:
+    FakeServers(Executor executor, Journal& journal) : executor_(executor), journal_(journal) {}
+
+    std::size_t server_count() const override { return count; }
+    Task<Result<OpenAnswer>> open(std::size_t server, OpenRequest request) override {
+        opens.push_back(request);
+        servers.push_back(server);
+        if (on_open) co_return on_open(request);
+        co_return OpenAnswer{SessionId{opens.size()}, seconds(10)};
+    }
+    Task<Result<std::shared_ptr<Stream>>> open_stream(std::size_t, SessionId) override {
+        stream = std::make_shared<FakeStream>(executor_);
+        streams.push_back(stream);
+        co_return std::shared_ptr<Stream>(stream);
+    }
+    Task<Result<HeartbeatAnswerMessage>> heartbeat(std::size_t server,
+                                                   HeartbeatRequest request) override {
+        journal_.push_back("heartbeat");
+        heartbeats.push_back(request);
+        servers.push_back(server);
+        if (on_heartbeat) co_return on_heartbeat(request);
+        co_return HeartbeatAnswerMessage{.answer = HeartbeatAnswer::accept};
+    }
+    Task<Result<ReportResponse>> report(std::size_t, ReportRequest request) override {
+        ReportResponse response;
+        for (const auto& item : request.items) {
+            reported.push_back(item);
+            auto answer = item.kind == ReportItem::Kind::ask ? ItemAnswer::go : ItemAnswer::ok;
+            if (on_item) answer = on_item(item);
+            response.answers.push_back(answer);
+        }
+        if (reports_fail) co_return error(Errc::unavailable, "the reply was lost");
+        co_return response;
+    }
+
+    std::size_t reports_of(AttemptKey key, ReportItem::Kind kind) const {
+        return static_cast<std::size_t>(std::count_if(
+            reported.begin(), reported.end(),
+            [&](const ReportItem& item) { return item.attempt == key && item.kind == kind; }));
+    }
+    const ReportItem* last_report_of(AttemptKey key) const {
+        const ReportItem* last = nullptr;
+        for (const auto& item : reported)
+            if (item.attempt == key) last = &item;
+        return last;
+    }
+
+    std::size_t count = 1;
+    std::function<Result<OpenAnswer>(const OpenRequest&)> on_open;
+    std::function<Result<HeartbeatAnswerMessage>(const HeartbeatRequest&)> on_heartbeat;
+    std::function<ItemAnswer(const ReportItem&)> on_item;
+    bool reports_fail = false;
+
+    std::vector<OpenRequest> opens;
+    std::vector<HeartbeatRequest> heartbeats;
+    std::vector<ReportItem> reported;
+    std::vector<std::size_t> servers;
+    std::shared_ptr<FakeStream> stream;
+    std::vector<std::shared_ptr<FakeStream>> streams;
+
+private:
+    Executor executor_;
+    Journal& journal_;
+};
+
+class FakeProcesses final : public Processes {
+public:
+    FakeProcesses(Executor executor, Journal& journal) : executor_(executor), journal_(journal) {}
+
+    Task<Result<WorkerLife>> open() override {
+        life.life += 1;
+        co_return life;
+    }
+    Task<Result<std::uint64_t>> next_life() override { co_return ++life.life; }
+    Task<Result<void>> prepare(Assignment assignment) override {
+        prepared.push_back(assignment.attempt);
+        if (prepare_error) co_return *prepare_error;
+        co_return Result<void>{};
+    }
+    void start(AttemptKey attempt, StartOrder order) override {
+        started.push_back({attempt, order});
+        if (starts) say(ProcessEvent::Kind::started, attempt);
+    }
+    void renew(BootTime until) override { renewed.push_back(until); }
+    void kill(AttemptKey attempt, Cause cause) override {
+        journal_.push_back("kill");
+        killed.emplace_back(attempt, cause);
+        const bool ran = std::any_of(started.begin(), started.end(),
+                                     [&](const auto& s) { return s.first == attempt; });
+        end(attempt, {.cause = cause, .ran = ran ? Ran::yes : Ran::no});
+    }
+    Task<ProcessEvent> next_event() override {
+        if (events_.empty())
+            co_await suspend([this](Suspended me) { waiter_.emplace(std::move(me)); });
+        auto event = std::move(events_.front());
+        events_.pop_front();
+        co_return event;
+    }
+    void answer(AttemptKey, ProcessEvent::Kind, bool committed) override {
+        answers.push_back(committed);
+    }
+    void forget(AttemptKey attempt) override { forgotten.push_back(attempt); }
+    void stopped_cleanly() override { clean = true; }
+
+    void say(ProcessEvent::Kind kind, AttemptKey attempt) {
+        push({.kind = kind, .attempt = attempt, .checkpoint = "state"});
+    }
+    void end(AttemptKey attempt, AttemptEnd how) { push({.attempt = attempt, .end = how}); }
+
+    WorkerLife life;
+    std::optional<Error> prepare_error;
+    bool starts = true;
+    bool clean = false;
+    std::vector<AttemptKey> prepared;
+    std::vector<std::pair<AttemptKey, StartOrder>> started;
+    std::vector<std::pair<AttemptKey, Cause>> killed;
+    std::vector<AttemptKey> forgotten;
+    std::vector<BootTime> renewed;
+    std::vector<bool> answers;
+
+private:
+    void push(ProcessEvent event) {
+        events_.push_back(std::move(event));
+        if (waiter_) std::exchange(waiter_, std::nullopt)->resume_later(executor_);
+    }
+
+    Executor executor_;
+    Journal& journal_;
+    std::deque<ProcessEvent> events_;
+    std::optional<Suspended> waiter_;
+};
+
+constexpr Terms at_once{};
+constexpr Terms exclusive{.isolation = Isolation::exclusive, .asks = true};
+constexpr AttemptKey attempt_a{JobId{1}, Epoch{1}};
+constexpr AttemptKey attempt_b{JobId{2}, Epoch{1}};
+constexpr AttemptEnd success{.cause = Cause::exit, .ran = Ran::yes, .succeeded = true};
+
+class WorkerTest : public testing::Test {
+protected:
+    void begin(std::uint32_t slots = 4) {
+        worker.emplace(WorkerPorts{clock, random, servers, processes},
+                       WorkerOptions{.name = "w", .slots = slots}, Log{});
+        worker->start();
+        clock.pass(milliseconds(10));
+    }
+    void TearDown() override { crash(); }
+    void crash() {
+        worker.reset();
+        for (auto& stream : servers.streams) stream->abandon();
+        clock.settle();
+    }
+    void give(AttemptKey attempt, std::uint64_t number, Terms terms = at_once) {
+        servers.stream->push(Assignment{.attempt = attempt, .number = number, .terms = terms});
+        clock.pass(milliseconds(10));
+    }
+    bool knows(AttemptKey key) const { return worker->attempts().all().contains(key); }
+
+    ManualClock clock;
+    CountingRandom random;
+    Journal journal;
+    FakeServers servers{clock.executor(), journal};
+    FakeProcesses processes{clock.executor(), journal};
+    std::optional<Worker> worker;
+};
+
+TEST_F(WorkerTest, repeats_a_report_until_it_is_acknowledged) {
+    begin();
+    give(attempt_a, 1);
+    servers.reports_fail = true;
+    processes.end(attempt_a, success);
+    clock.pass(seconds(5));
+    EXPECT_GE(servers.reports_of(attempt_a, ReportItem::Kind::ended), 4U);
+    EXPECT_TRUE(processes.forgotten.empty());
+    EXPECT_EQ(servers.heartbeats.back().attempts.at(0).phase, Listed::Phase::ended);
+
+    servers.reports_fail = false;
+    clock.pass(seconds(2));
+    EXPECT_EQ(processes.forgotten, std::vector{attempt_a});
+    EXPECT_FALSE(knows(attempt_a));
+    EXPECT_TRUE(servers.last_report_of(attempt_a)->end.succeeded);
+}
+
+TEST_F(WorkerTest, starts_at_once_and_confirms_afterwards) {
+    begin();
+    give(attempt_a, 1);
+    ASSERT_EQ(processes.started.size(), 1U);
+    EXPECT_FALSE(processes.started[0].second.go_until);
+    EXPECT_EQ(servers.reports_of(attempt_a, ReportItem::Kind::started), 1U);
+}
+
+TEST_F(WorkerTest, discards_an_unlisted_assignment_that_a_heartbeat_has_named) {
+    begin();
+    give(attempt_b, 5);
+    clock.pass(seconds(3));
+    EXPECT_EQ(servers.heartbeats.back().seen, 5U);
+    give(attempt_a, 4);
+    EXPECT_EQ(processes.prepared, std::vector{attempt_b});
+    EXPECT_FALSE(knows(attempt_a));
+}
+
+TEST_F(WorkerTest, ignores_an_assignment_that_came_and_went) {
+    begin();
+    clock.pass(milliseconds(100));
+    give(attempt_a, 1);
+    processes.end(attempt_a, success);
+    clock.pass(milliseconds(100));
+    EXPECT_FALSE(knows(attempt_a));
+    give(attempt_a, 1);
+    EXPECT_EQ(processes.prepared.size(), 1U);
+}
+
+TEST_F(WorkerTest, kills_an_older_epoch_before_it_prepares_the_newer) {
+    begin();
+    give(attempt_a, 1);
+    give({attempt_a.job, Epoch{3}}, 2);
+    ASSERT_EQ(processes.killed.size(), 1U);
+    EXPECT_EQ(processes.killed[0], std::pair(attempt_a, Cause::cut_off));
+    give({attempt_a.job, Epoch{2}}, 3);
+    EXPECT_EQ(processes.prepared.size(), 2U);
+}
+
+TEST_F(WorkerTest, says_why_an_attempt_could_not_be_prepared) {
+    processes.prepare_error = error(Errc::conflict, "the lock is held");
+    begin();
+    give(attempt_a, 1);
+    ASSERT_TRUE(servers.last_report_of(attempt_a));
+    EXPECT_EQ(servers.last_report_of(attempt_a)->end.cause, Cause::lock_busy);
+    EXPECT_EQ(servers.last_report_of(attempt_a)->end.ran, Ran::no);
+}
+
+TEST_F(WorkerTest, asks_again_when_its_go_has_expired) {
+    processes.starts = false;
+    begin();
+    const auto before = clock.boot();
+    give(attempt_a, 1, exclusive);
+    ASSERT_EQ(processes.started.size(), 1U);
+    EXPECT_LE(*processes.started[0].second.go_until, before + seconds(3) + milliseconds(10));
+    clock.pass(seconds(2));
+    EXPECT_EQ(servers.reports_of(attempt_a, ReportItem::Kind::ask), 1U);
+    clock.pass(seconds(2));
+    EXPECT_EQ(servers.reports_of(attempt_a, ReportItem::Kind::ask), 2U);
+    EXPECT_EQ(processes.started.size(), 2U);
+}
+
+TEST_F(WorkerTest, never_starts_what_was_fenced) {
+    servers.on_item = [](const ReportItem&) { return ItemAnswer::fenced; };
+    begin();
+    give(attempt_a, 1, exclusive);
+    clock.pass(seconds(1));
+    EXPECT_TRUE(processes.started.empty());
+    EXPECT_EQ(processes.killed.size(), 1U);
+    EXPECT_FALSE(knows(attempt_a));
+}
+
+TEST_F(WorkerTest, lists_what_is_on_disk_and_reports_for_dead_shims) {
+    const AttemptKey ended{JobId{3}, Epoch{1}}, lost{JobId{4}, Epoch{1}},
+        failed{JobId{5}, Epoch{1}};
+    processes.life.found = {
+        {.attempt = attempt_a, .assignment = 1, .terms = exclusive, .shim_alive = true},
+        {.attempt = attempt_b, .assignment = 2, .started = true, .shim_alive = true},
+        {.attempt = ended, .assignment = 3, .started = true, .result = success},
+        {.attempt = lost, .assignment = 4, .started = true},
+        {.attempt = failed, .assignment = 5},
+    };
+    begin();
+    using Phase = Listed::Phase;
+    const std::vector<Listed> expected = {{attempt_a, 1, Phase::unstarted},
+                                          {attempt_b, 2, Phase::running},
+                                          {ended, 3, Phase::ended},
+                                          {lost, 4, Phase::running},
+                                          {failed, 5, Phase::unstarted}};
+    EXPECT_EQ(servers.opens.at(0).on_disk, expected);
+    EXPECT_EQ(servers.reports_of(attempt_a, ReportItem::Kind::ask), 1U);
+    EXPECT_TRUE(servers.last_report_of(ended)->end.succeeded);
+    EXPECT_EQ(servers.last_report_of(lost)->end.cause, Cause::shim_lost);
+    EXPECT_EQ(servers.last_report_of(failed)->end.cause, Cause::shim_failed);
+    EXPECT_EQ(servers.last_report_of(failed)->end.ran, Ran::no);
+    EXPECT_TRUE(knows(attempt_a) && knows(attempt_b));
+}
+
+TEST_F(WorkerTest, repeats_its_opening_message_as_it_is) {
+    servers.count = 2;
+    servers.on_open = [](const OpenRequest&) { return error(Errc::unavailable, "down"); };
+    begin();
+    clock.pass(seconds(3));
+    EXPECT_GE(servers.opens.size(), 3U);
+    EXPECT_EQ(servers.opens.front().life, servers.opens.back().life);
+    EXPECT_NE(servers.servers.at(0), servers.servers.at(1));
+}
+
+TEST_F(WorkerTest, counts_the_lease_from_before_the_first_opening_message) {
+    const auto first = clock.boot();
+    servers.on_open = [](const OpenRequest&) { return error(Errc::unavailable, "lost"); };
+    begin();
+    clock.pass(seconds(2));
+    servers.on_open = nullptr;
+    servers.on_heartbeat = [](const HeartbeatRequest&) { return error(Errc::unavailable, "no"); };
+    clock.pass(seconds(2));
+    ASSERT_TRUE(worker->session().is_open());
+    EXPECT_EQ(*worker->session().lease_until(), first + seconds(10));
+}
+
+TEST_F(WorkerTest, opens_a_new_session_with_a_new_life_when_its_session_has_ended) {
+    begin();
+    give(attempt_a, 1);
+    servers.on_heartbeat = [this](const HeartbeatRequest& request) {
+        const bool old = request.session == SessionId{1};
+        journal.push_back(old ? "old" : "new");
+        return HeartbeatAnswerMessage{.answer = old ? HeartbeatAnswer::session_ended
+                                                    : HeartbeatAnswer::accept};
+    };
+    clock.pass(seconds(3));
+    ASSERT_EQ(servers.opens.size(), 2U);
+    EXPECT_EQ(servers.opens[1].life, servers.opens[0].life + 1);
+    ASSERT_EQ(servers.opens[1].on_disk.size(), 1U);
+    EXPECT_EQ(servers.opens[1].on_disk[0].phase, Listed::Phase::running);
+    EXPECT_EQ(servers.heartbeats.back().session, SessionId{2});
+    EXPECT_TRUE(processes.killed.empty());
+}
+
+TEST_F(WorkerTest, kills_what_is_overdue_before_it_speaks_after_a_pause) {
+    begin();
+    give(attempt_a, 1, exclusive);
+    journal.clear();
+    clock.freeze(minutes(1));
+    clock.pass(seconds(1));
+    ASSERT_FALSE(journal.empty());
+    EXPECT_EQ(journal.front(), "kill");
+    EXPECT_EQ(processes.killed.at(0), std::pair(attempt_a, Cause::cut_off));
+}
+
+TEST_F(WorkerTest, leaves_a_fenced_attempt_alone_for_as_long_as_it_may_hold) {
+    begin();
+    give(attempt_a, 1, Terms{.hold = minutes(5)});
+    servers.on_heartbeat = [](const HeartbeatRequest&) { return error(Errc::unavailable, "no"); };
+    clock.pass(minutes(5));
+    EXPECT_TRUE(processes.killed.empty());
+    clock.pass(seconds(15));
+    EXPECT_EQ(processes.killed.size(), 1U);
+}
+
+TEST_F(WorkerTest, every_heartbeat_has_a_new_number_and_moves_on_when_unanswered) {
+    servers.count = 3;
+    servers.on_heartbeat = [](const HeartbeatRequest&) { return error(Errc::unavailable, "no"); };
+    begin();
+    clock.pass(seconds(3));
+    ASSERT_GE(servers.heartbeats.size(), 3U);
+    std::set<std::uint64_t> numbers;
+    for (const auto& heartbeat : servers.heartbeats) numbers.insert(heartbeat.number);
+    EXPECT_EQ(numbers.size(), servers.heartbeats.size());
+    EXPECT_EQ(std::set(servers.servers.begin(), servers.servers.end()).size(), 3U);
+}
+
+TEST_F(WorkerTest, stops_what_is_not_its_own_any_more) {
+    begin();
+    give(attempt_a, 1);
+    servers.on_heartbeat = [](const HeartbeatRequest&) {
+        return HeartbeatAnswerMessage{.answer = HeartbeatAnswer::accept, .stop = {attempt_a}};
+    };
+    clock.pass(seconds(5));
+    ASSERT_EQ(processes.killed.size(), 1U);
+    EXPECT_EQ(processes.killed[0].second, Cause::cut_off);
+    EXPECT_FALSE(knows(attempt_a));
+}
+
+TEST_F(WorkerTest, a_checkpoint_succeeds_only_after_the_server_has_committed_it) {
+    begin();
+    give(attempt_a, 1);
+    servers.on_item = [](const ReportItem&) { return ItemAnswer::again; };
+    processes.say(ProcessEvent::Kind::checkpoint, attempt_a);
+    clock.pass(seconds(10));
+    EXPECT_TRUE(processes.answers.empty());
+    servers.on_item = nullptr;
+    clock.pass(seconds(2));
+    EXPECT_EQ(processes.answers, std::vector{true});
+
+    servers.reports_fail = true;
+    processes.say(ProcessEvent::Kind::begin, attempt_a);
+    clock.pass(seconds(31));
+    EXPECT_EQ(processes.answers, (std::vector{true, false}));
+}
+
+TEST_F(WorkerTest, drain_hands_back_then_evicts_and_ends_when_all_is_acknowledged) {
+    begin();
+    give(attempt_a, 1);
+    servers.on_item = [](const ReportItem& item) {
+        return item.kind == ReportItem::Kind::ask ? ItemAnswer::again : ItemAnswer::ok;
+    };
+    give(attempt_b, 2, exclusive);
+    worker->drain();
+    clock.pass(milliseconds(300));
+    EXPECT_EQ(servers.heartbeats.back().slots, 0U);
+    EXPECT_EQ(servers.last_report_of(attempt_b)->end.cause, Cause::evicted);
+    EXPECT_EQ(servers.last_report_of(attempt_b)->end.ran, Ran::no);
+    EXPECT_TRUE(knows(attempt_a));
+    give({JobId{9}, Epoch{1}}, 3);
+    EXPECT_EQ(processes.prepared.size(), 2U);
+
+    clock.pass(seconds(31));
+    EXPECT_EQ(servers.last_report_of(attempt_a)->end.cause, Cause::evicted);
+    EXPECT_TRUE(worker->finished()) << worker->waiting_for().front();
+    EXPECT_TRUE(processes.clean);
+}
+
+TEST_F(WorkerTest, detach_asks_for_a_long_lease_and_leaves_its_shims) {
+    begin();
+    give(attempt_a, 1);
+    const auto before = clock.boot();
+    worker->detach();
+    clock.pass(seconds(1));
+    EXPECT_EQ(servers.heartbeats.back().lease, seconds(60));
+    EXPECT_EQ(processes.renewed.back(), before + seconds(60));
+    EXPECT_TRUE(processes.killed.empty());
+    EXPECT_TRUE(worker->finished()) << worker->waiting_for().front();
+}
+
+TEST_F(WorkerTest, rests_and_ends_its_youngest_attempt_after_crashes) {
+    processes.life.crashes_in_a_minute = 4;
+    processes.life.found = {
+        {.attempt = attempt_a, .assignment = 1, .started = true, .shim_alive = true},
+        {.attempt = attempt_b, .assignment = 2, .started = true, .shim_alive = true},
+    };
+    begin();
+    ASSERT_EQ(processes.killed.size(), 1U);
+    EXPECT_EQ(processes.killed[0], std::pair(attempt_b, Cause::crash_worker));
+    EXPECT_EQ(servers.opens.at(0).slots, 0U);
+    EXPECT_EQ(servers.heartbeats.back().slots, 0U);
+    clock.pass(seconds(65));
+    EXPECT_EQ(servers.heartbeats.back().slots, 4U);
+}
+
+TEST_F(WorkerTest, tells_its_shims_every_second_that_it_lives) {
+    servers.on_open = [](const OpenRequest&) { return error(Errc::unavailable, "down"); };
+    begin();
+    processes.renewed.clear();
+    clock.pass(seconds(10));
+    EXPECT_GE(processes.renewed.size(), 10U);
+}
+
+TEST_F(WorkerTest, may_be_destroyed_at_any_time) {
+    begin();
+    give(attempt_a, 1);
+    give(attempt_b, 2, exclusive);
+    crash();
+    begin();
+    EXPECT_EQ(servers.opens.back().life, 2U);
+}
+
+}  // namespace
+}  // namespace perdure

@@ -1,0 +1,316 @@
+// Claiming: who may, what, in which order [P2] (O3, O6, E6).
+#include <algorithm>
+
+#include "tests/contract/contract.h"
+
+namespace perdure::contract {
+namespace {
+
+std::vector<JobId> jobs_of(const std::vector<Assignment>& assignments) {
+    std::vector<JobId> jobs;
+    for (const auto& a : assignments) jobs.push_back(a.attempt.job);
+    return jobs;
+}
+
+JobSpec with_priority(std::uint8_t priority) {
+    auto spec = Wanted::job();
+    spec.priority = priority;
+    return spec;
+}
+
+TEST_P(StoreContract, a_claim_raises_the_epoch_and_writes_the_attempt) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::job());
+    pass(seconds(1));
+    const auto assignments = claim(worker);
+    ASSERT_EQ(assignments.size(), 1U);
+    const auto& assignment = assignments.front();
+    EXPECT_EQ(assignment.attempt, (AttemptKey{id, Epoch{1}}));
+    EXPECT_EQ(assignment.number, 1U);
+    EXPECT_EQ(assignment.spec->kind, "work");
+
+    const auto view = job(id);
+    EXPECT_EQ(view.epoch, Epoch{1});
+    EXPECT_EQ(view.state, JobState::starting);
+    ASSERT_TRUE(view.run.has_value());
+    EXPECT_EQ(view.run->session, worker);
+    EXPECT_EQ(view.run->confirm_deadline, now() + timing.confirm);
+    EXPECT_EQ(view.run->terms, assignment.terms);
+    ASSERT_EQ(view.attempts.size(), 1U);
+    EXPECT_EQ(view.attempts[0].claimed_at, now());
+    EXPECT_EQ(view.attempts[0].session, worker);
+    EXPECT_FALSE(view.attempts[0].start_committed);
+    EXPECT_FALSE(view.attempts[0].end.has_value());
+}
+
+TEST_P(StoreContract, every_claim_has_an_epoch_of_its_own) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    for (std::uint32_t epoch = 1; epoch <= 4; ++epoch) {
+        const auto attempt = run_one(worker);
+        EXPECT_EQ(attempt.epoch, Epoch{epoch});
+        finish(worker, attempt, conflict_with_somebody());
+    }
+}
+
+TEST_P(StoreContract, a_job_is_claimed_once) {
+    const auto first = open_session({.name = "worker-1"});
+    const auto second = open_session({.name = "worker-2"});
+    submit(Wanted::job());
+    EXPECT_EQ(claim(first).size(), 1U);
+    EXPECT_TRUE(claim(second).empty());
+}
+
+TEST_P(StoreContract, two_claims_in_one_group_share_what_there_is) {
+    const auto first = open_session({.name = "worker-1"});
+    const auto second = open_session({.name = "worker-2"});
+    submit(Wanted::job());
+    const auto reply = commit({Claim{first, 1, 10}, Claim{second, 1, 10}});
+    EXPECT_EQ(get<Claimed>(reply.replies[0]).assignments.size(), 1U);
+    EXPECT_TRUE(get<Claimed>(reply.replies[1]).assignments.empty());
+}
+
+TEST_P(StoreContract, the_terms_are_fixed_by_what_the_job_holds_and_does) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    submit(Wanted::keyed("k"));
+    submit(Wanted::once());
+    const auto assignments = claim(worker);
+    ASSERT_EQ(assignments.size(), 3U);
+    EXPECT_EQ(assignments[0].terms.isolation, Isolation::fenced);
+    EXPECT_FALSE(assignments[0].terms.asks);
+    EXPECT_EQ(assignments[1].terms.isolation, Isolation::exclusive);
+    EXPECT_TRUE(assignments[1].terms.asks);
+    EXPECT_EQ(assignments[2].terms.effects, Effects::once);
+    EXPECT_EQ(assignments[2].terms.release_after, timing.hold);
+}
+
+TEST_P(StoreContract, claims_go_by_priority_then_time_then_id) {
+    const auto late = submit_of(with_priority(5));
+    const auto later = submit_of(with_priority(5));
+    const auto worker = open_session();
+    const auto early = submit(with_priority(5));
+    const auto urgent = submit(with_priority(0));
+    const auto last = submit(with_priority(9));
+    pass(seconds(1));
+    ASSERT_TRUE(apply(later).has_value());
+    ASSERT_TRUE(apply(late).has_value());
+    EXPECT_EQ(jobs_of(claim(worker)),
+              (std::vector<JobId>{urgent, early, late.id, later.id, last}));
+}
+
+TEST_P(StoreContract, first_in_line_is_before_all_of_its_own_priority_and_no_higher) {
+    const auto worker = open_session({.slots = 1});
+    const auto retried = submit(with_priority(5));
+    const auto attempt = run_one(worker);
+    const auto urgent = submit(with_priority(4));
+    const auto older = submit(with_priority(5));
+    finish(worker, attempt, conflict_with_somebody());
+    EXPECT_EQ(claim_one(worker).job, urgent);
+    finish(worker, {urgent, Epoch{1}}, success());
+    EXPECT_EQ(claim_one(worker).job, retried);
+    finish(worker, {retried, Epoch{2}}, success());
+    EXPECT_EQ(claim_one(worker).job, older);
+}
+
+TEST_P(StoreContract, a_session_gets_only_what_it_offers_to_take) {
+    auto spec = Wanted::job();
+    spec.queue = "mail";
+    const auto mail = submit(spec);
+    spec.queue = "print";
+    spec.kind = "page";
+    const auto page = submit(spec);
+    spec.tenant = "other";
+    const auto foreign = submit(spec);
+
+    const auto printer = open_session({.name = "p", .offer = {.queues = {"print"}}});
+    const auto worker = open_session({.name = "w", .offer = {.kinds = {"work"}}});
+    const auto stranger = open_session({.name = "s", .offer = {.tenant = "other"}});
+    const auto nobody = open_session({.name = "n", .offer = {.queues = {"mail"}, .kinds = {"page"}}});
+    EXPECT_TRUE(claim(nobody).empty());
+    EXPECT_EQ(jobs_of(claim(printer)), std::vector<JobId>{page});
+    EXPECT_EQ(jobs_of(claim(worker)), std::vector<JobId>{mail});
+    EXPECT_EQ(jobs_of(claim(stranger)), std::vector<JobId>{foreign});
+}
+
+TEST_P(StoreContract, a_session_gets_as_much_as_it_has_free_slots) {
+    const auto worker = open_session({.slots = 2});
+    for (int i = 0; i < 4; ++i) submit(Wanted::job());
+    const auto first = get<Claimed>(try_claim(worker));
+    EXPECT_EQ(first.assignments.size(), 2U);
+    EXPECT_GT(first.left, 0U);
+    EXPECT_TRUE(claim(worker).empty());
+    EXPECT_TRUE(start(worker, first.assignments[0].attempt).has_value());
+    finish(worker, first.assignments[0].attempt, success());
+    EXPECT_EQ(claim(worker).size(), 1U);
+}
+
+TEST_P(StoreContract, a_claim_takes_at_most_what_it_asks_for_and_says_what_is_left) {
+    const auto worker = open_session();
+    for (int i = 0; i < 3; ++i) submit(Wanted::job());
+    const auto first = get<Claimed>(try_claim(worker, 2));
+    EXPECT_EQ(first.assignments.size(), 2U);
+    EXPECT_GT(first.left, 0U);
+    const auto second = get<Claimed>(try_claim(worker, 2));
+    EXPECT_EQ(second.assignments.size(), 1U);
+    EXPECT_EQ(second.left, 0U);
+}
+
+TEST_P(StoreContract, a_session_that_drains_gets_nothing) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    auto draining = renewal_of(worker);
+    draining.slots = 0;
+    ASSERT_TRUE(apply(draining).has_value());
+    EXPECT_TRUE(claim(worker).empty());
+}
+
+TEST_P(StoreContract, a_lost_attempt_does_not_cost_a_slot) {
+    const auto worker = open_session({.slots = 1});
+    submit(Wanted::job());
+    const auto attempt = run_one(worker);
+    lose(attempt);
+    ASSERT_TRUE(renew(worker).has_value());
+    pass_with_heartbeats(timing.prefer_another);
+    EXPECT_EQ(claim(worker).size(), 1U);
+}
+
+TEST_P(StoreContract, a_claim_for_an_older_stream_is_fenced) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    EXPECT_EQ(get<StreamOpened>(apply(OpenStream{worker})).stream, 2U);
+    EXPECT_TRUE(refused(apply(Claim{worker, 1, 10}), Errc::fenced));
+    EXPECT_EQ(get<Claimed>(apply(Claim{worker, 2, 10})).assignments.size(), 1U);
+}
+
+TEST_P(StoreContract, a_claim_for_an_unknown_session_is_not_found) {
+    EXPECT_TRUE(refused(apply(Claim{SessionId{next_id()}, 1, 10}), Errc::not_found));
+}
+
+TEST_P(StoreContract, a_silent_session_gets_nothing_until_its_next_heartbeat) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    pass(timing.suspect - microseconds(1));
+    EXPECT_TRUE(try_claim(worker, 0).has_value());
+    pass(microseconds(1));
+    EXPECT_TRUE(refused(try_claim(worker), Errc::conflict));
+    ASSERT_TRUE(renew(worker).has_value());
+    EXPECT_EQ(claim(worker).size(), 1U);
+}
+
+TEST_P(StoreContract, a_session_with_an_unconfirmed_start_gets_nothing) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    const auto attempt = claim_one(worker);
+    submit(Wanted::job());
+    pass_with_heartbeats(timing.confirm);
+    EXPECT_TRUE(refused(try_claim(worker), Errc::conflict));
+    ASSERT_TRUE(start(worker, attempt).has_value());
+    EXPECT_EQ(claim(worker).size(), 1U);
+}
+
+TEST_P(StoreContract, a_paused_queue_is_not_claimed_and_its_jobs_stay_ready) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::job());
+    auto spec = Wanted::job();
+    spec.queue = "other";
+    const auto other = submit(spec);
+    ASSERT_TRUE(apply(PauseQueue{"default", "default", true}).has_value());
+    const auto claimed = get<Claimed>(try_claim(worker));
+    EXPECT_EQ(jobs_of(claimed.assignments), std::vector<JobId>{other});
+    EXPECT_EQ(claimed.left, 0U);
+    EXPECT_EQ(state(id), JobState::ready);
+
+    EXPECT_TRUE(commit({PauseQueue{"default", "default", false}}).work_appeared);
+    EXPECT_EQ(jobs_of(claim(worker)), std::vector<JobId>{id});
+}
+
+TEST_P(StoreContract, assignment_numbers_count_on_whichever_server_claims) {
+    const auto worker = open_session();
+    std::vector<std::uint64_t> numbers;
+    for (auto* by : {&server, &other_server, &server, &other_server}) {
+        submit(Wanted::job());
+        const auto reply = commit(*by, {Claim{worker, 1, 1}});
+        for (const auto& a : get<Claimed>(reply.replies.front()).assignments)
+            numbers.push_back(a.number);
+    }
+    EXPECT_EQ(numbers, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+    EXPECT_EQ(session(worker).assignments, 4U);
+}
+
+TEST_P(StoreContract, a_lost_job_waits_a_little_for_another_worker) {
+    const auto first = open_session({.name = "worker-1"});
+    submit(Wanted::job());
+    submit(Wanted::job());  // not alone: the loss is not its fault
+    const auto attempt = run_one(first);
+    run_one(first);
+    lose(attempt);
+    ASSERT_TRUE(renew(first).has_value());
+    EXPECT_TRUE(claim(first).empty());
+    const auto second = open_session({.name = "worker-2"});
+    EXPECT_EQ(claim(second, 1).size(), 1U);
+    pass_with_heartbeats(timing.prefer_another);
+    EXPECT_EQ(claim(first).size(), 1U);
+}
+
+TEST_P(StoreContract, a_job_that_avoids_a_worker_does_not_hide_the_next_one) {
+    const auto worker = open_session({.slots = 1});
+    submit(Wanted::job());
+    finish(worker, run_one(worker), did_not_run());
+    const auto next = submit(Wanted::job());
+    EXPECT_EQ(claim_one(worker).job, next);
+}
+
+TEST_P(StoreContract, a_new_life_of_the_avoided_worker_is_the_same_worker) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    finish(worker, run_one(worker), did_not_run());
+    const auto heir = takeover_of(worker, {});
+    ASSERT_TRUE(apply(heir).has_value());
+    EXPECT_TRUE(claim(heir.session).empty());
+    pass_with_heartbeats(timing.prefer_another);
+    EXPECT_EQ(claim(heir.session).size(), 1U);
+}
+
+TEST_P(StoreContract, the_next_attempt_gets_the_last_checkpoint) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    auto attempt = run_one(worker);
+    ASSERT_TRUE(progress(worker, attempt, Progress::Kind::checkpoint, "one").has_value());
+    ASSERT_TRUE(progress(worker, attempt, Progress::Kind::checkpoint, "two").has_value());
+    EXPECT_EQ(job(attempt.job).run->checkpoint, "");
+    finish(worker, attempt, conflict_with_somebody());
+    EXPECT_EQ(claim(worker).front().checkpoint, "two");
+    attempt.epoch = attempt.epoch.next();
+    EXPECT_EQ(job(attempt.job).run->checkpoint, "two");
+    ASSERT_TRUE(start(worker, attempt).has_value());
+    finish(worker, attempt, conflict_with_somebody());
+    EXPECT_EQ(claim(worker).front().checkpoint, "two");
+}
+
+TEST_P(StoreContract, the_run_row_counts_the_earlier_attempts_of_the_generation) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::job());
+    finish(worker, run_one(worker), crash());
+    pass_with_heartbeats(minutes(1));
+    sweep();
+    finish(worker, run_one(worker), conflict_with_somebody());
+    run_one(worker);
+    const auto counts = job(id).run->counts;
+    EXPECT_EQ(counts[CauseClass::crash], 1U);
+    EXPECT_EQ(counts[CauseClass::conflict], 1U);
+    EXPECT_EQ(session(worker).runs.front().counts, counts);
+}
+
+TEST_P(StoreContract, work_appears_when_a_job_becomes_ready_and_not_when_it_leaves) {
+    const auto worker = open_session();
+    EXPECT_TRUE(commit({submit_of(Wanted::job())}).work_appeared);
+    const auto claimed = commit({Claim{worker, 1, 1}});
+    EXPECT_FALSE(claimed.work_appeared);
+    const auto attempt = get<Claimed>(claimed.replies.front()).assignments.front().attempt;
+    EXPECT_TRUE(commit({Report{worker, attempt, conflict_with_somebody()}}).work_appeared);
+    EXPECT_FALSE(commit({Cancel{attempt.job}}).work_appeared);
+}
+
+}  // namespace
+}  // namespace perdure::contract

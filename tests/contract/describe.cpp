@@ -1,0 +1,145 @@
+// The content of a store as text: one line for each row.
+#include <fmt/format.h>
+
+#include "tests/contract/audit.h"
+
+namespace perdure::contract {
+namespace {
+
+template <class Clock>
+std::string text(const std::optional<Instant<Clock>>& at) {
+    return at ? fmt::format("{}", at->us) : "-";
+}
+
+std::string text(const Thing& thing) {
+    const auto* kind = thing.kind == Thing::Kind::key ? "key" : "limit";
+    return fmt::format("{}:{}/{}", kind, thing.tenant, thing.name);
+}
+
+std::string text(const AttemptEnd& end) {
+    return fmt::format("{}{} ran={} code={}{}{}{}{} at={}", to_string(end.cause),
+                       end.succeeded ? " succeeded" : "", to_string(end.ran), end.exit_code,
+                       end.clean ? " clean" : "", end.reported ? " reported" : "",
+                       end.alone ? " alone" : "", end.counted ? "" : " uncounted", text(end.at));
+}
+
+std::string text(const Terms& terms) {
+    return fmt::format("{} {}{} hold={} release={}", to_string(terms.isolation),
+                       to_string(terms.effects), terms.asks ? " asks" : "", terms.hold.us,
+                       terms.release_after.us);
+}
+
+std::string text(const AttemptView& a) {
+    return fmt::format("  attempt {} generation={} session={} number={} {} {}at={} end=[{}] "
+                       "late=[{}] rule={}\n",
+                       a.epoch.value, a.generation, a.session.value, a.assignment, text(a.terms),
+                       a.start_committed ? "started " : "", a.claimed_at.us,
+                       a.end ? text(*a.end) : "", a.late_result ? text(*a.late_result) : "",
+                       a.rule);
+}
+
+std::string text(const RunView& r) {
+    std::string counts;
+    for (const auto count : r.counts.of) counts += fmt::format("{},", count);
+    return fmt::format("  run job={} epoch={} session={} number={} {} {} clean={} order={} "
+                       "confirm={} checkpoint={} counts={}{}\n",
+                       r.attempt.job.value, r.attempt.epoch.value, r.session.value, r.assignment,
+                       to_string(r.state), text(r.terms), r.clean,
+                       r.order ? to_string(*r.order) : "-", r.confirm_deadline.us, r.checkpoint,
+                       counts, r.counts.did_not_run_in_a_row);
+}
+
+std::string text(const ServiceTick& clock) {
+    return fmt::format("tick={} now={} grace={}", clock.tick, clock.now.us, clock.grace_until.us);
+}
+
+struct DescribeReply {
+    std::string operator()(const Applied&) const { return "applied"; }
+    std::string operator()(const Renewed& r) const {
+        return fmt::format("renewed {} until {}", r.renewal, r.deadline.us);
+    }
+    std::string operator()(const Submitted& r) const {
+        return fmt::format("submitted {} {} {}", r.id.value, r.created, to_string(r.state));
+    }
+    std::string operator()(const Claimed& r) const {
+        std::string all = r.left > 0 ? "claimed, more left" : "claimed";
+        for (const auto& a : r.assignments)
+            all += fmt::format(" {}/{}#{} {} {}", a.attempt.job.value, a.attempt.epoch.value,
+                               a.number, text(a.terms), a.checkpoint);
+        return all;
+    }
+    std::string operator()(const StreamOpened& r) const {
+        return fmt::format("stream {}", r.stream);
+    }
+    std::string operator()(const Reported& r) const {
+        return fmt::format("reported {} {}", static_cast<int>(r.answer), r.rule);
+    }
+    std::string operator()(const Cancelled& r) const {
+        return fmt::format("cancelled {} {} {}", static_cast<int>(r.kind),
+                           r.running ? r.running->epoch.value : 0,
+                           r.session ? r.session->value : 0);
+    }
+};
+
+}  // namespace
+
+std::string describe(const JobView& job) {
+    auto all = fmt::format(
+        "job {} {} epoch={} generation={} submitted={} queue={} total={} due={} date={} kept={} "
+        "on={}{}",
+        job.id.value, to_string(job.state), job.epoch.value, job.generation, job.submitted_at.us,
+        text(job.queue_deadline), text(job.total_deadline), text(job.due), text(job.date),
+        text(job.kept_until), job.blocked_on ? text(*job.blocked_on) : "-",
+        job.presumed_lost ? " presumed_lost" : "");
+    if (has_ended(job.state))
+        all += fmt::format(" cause={} rule={} may_have_run={} discarded={}", to_string(job.cause),
+                           job.rule, job.may_have_run, job.discarded);
+    all += "\n";
+    for (const auto& attempt : job.attempts) all += text(attempt);
+    if (job.run) all += text(*job.run);
+    return all;
+}
+
+std::string describe(const SessionView& s) {
+    auto all = fmt::format("session {} life={} worker={} open={} stream={} assignments={} "
+                           "heartbeat={} hash={} seen={} renewal={} slots={} lease={} heard={}\n",
+                           s.session.value, s.life, s.worker, s.open, s.stream, s.assignments,
+                           s.heartbeat, s.content_hash, s.seen, s.renewal, s.slots,
+                           s.lease_deadline.us, s.heard_at.us);
+    for (const auto& run : s.runs) all += text(run);
+    return all;
+}
+
+std::string describe(const GroupReply& reply) {
+    auto all = fmt::format("group {} work={}\n", text(reply.clock), reply.work_appeared);
+    for (const auto& r : reply.replies) {
+        const auto line = r ? std::visit(DescribeReply{}, *r)
+                            : fmt::format("refused: {}", to_string(r.error().code));
+        all += "  " + line + "\n";
+    }
+    return all;
+}
+
+std::string describe(const OverdueView& overdue) {
+    auto all = fmt::format("overdue {}\n", text(overdue.clock));
+    for (const auto& r : overdue.runs)
+        all += fmt::format("  alone={} saw={} renewal={} lease={}", r.facts.alone,
+                           r.facts.saw_assignment, r.renewal, r.facts.lease_deadline.us) +
+               text(r.run);
+    for (const auto& w : overdue.waits)
+        all += fmt::format("  wait job={} epoch={} {}\n", w.job.value, w.epoch.value,
+                           to_string(w.facts.state));
+    for (const auto& thing : overdue.free_things) all += "  free " + text(thing) + "\n";
+    return all;
+}
+
+std::string describe(const AuditView& audit) {
+    auto all = fmt::format("store {} repairs={} fenced={}\n", text(audit.clock), audit.repairs,
+                           audit.fenced);
+    for (const auto& job : audit.jobs) all += describe(job);
+    for (const auto& h : audit.holders)
+        all += fmt::format("holder {} slot={} job={}\n", text(h.thing), h.slot, h.job.value);
+    return all;
+}
+
+}  // namespace perdure::contract

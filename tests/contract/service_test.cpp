@@ -1,0 +1,88 @@
+// Service time and the keeper's role (T2), and when a server may tick slowly.
+#include "tests/contract/contract.h"
+
+namespace perdure::contract {
+namespace {
+
+TEST_P(StoreContract, a_tick_advances_service_time) {
+    const auto clock = run(store().service())->clock;
+    const ServiceTick next{clock.tick + 1, clock.now + milliseconds(500), clock.now + seconds(5)};
+    const auto reply = commit({Tick{clock.tick, next}});
+    EXPECT_TRUE(reply.replies.front().has_value());
+    EXPECT_EQ(reply.clock, next);
+    EXPECT_EQ(run(store().service())->clock, next);
+}
+
+TEST_P(StoreContract, two_servers_never_add_the_same_second) {
+    const auto clock = run(store().service())->clock;
+    const Tick tick{clock.tick, {clock.tick + 1, clock.now + seconds(1), {}}};
+    EXPECT_TRUE(commit(server, {tick}).replies.front().has_value());
+    const auto second = commit(other_server, {tick});
+    EXPECT_TRUE(refused(second.replies.front(), Errc::conflict));
+    EXPECT_EQ(second.clock, tick.next);
+}
+
+TEST_P(StoreContract, service_time_never_goes_back) {
+    pass(seconds(10));
+    const auto clock = run(store().service())->clock;
+    auto next = clock;
+    ++next.tick;
+    next.now = clock.now - microseconds(1);
+    EXPECT_TRUE(refused(apply(Tick{clock.tick, next}), Errc::invalid));
+    next = clock;  // the number must rise with it
+    next.now = clock.now + seconds(1);
+    EXPECT_TRUE(refused(apply(Tick{clock.tick, next}), Errc::invalid));
+    EXPECT_EQ(run(store().service())->clock, clock);
+}
+
+TEST_P(StoreContract, service_time_stands_still_without_a_tick) {
+    const auto before = now();
+    wall = wall + days(8);
+    submit(Wanted::job());
+    EXPECT_EQ(now(), before);
+}
+
+TEST_P(StoreContract, an_empty_store_is_idle) {
+    EXPECT_TRUE(run(store().service())->idle);
+    open_session();
+    EXPECT_TRUE(run(store().service())->idle);
+}
+
+TEST_P(StoreContract, a_store_with_work_is_not_idle_until_it_has_ended) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    EXPECT_FALSE(run(store().service())->idle);
+    const auto attempt = run_one(worker);
+    EXPECT_FALSE(run(store().service())->idle);
+    finish(worker, attempt, success());
+    EXPECT_TRUE(run(store().service())->idle);
+}
+
+TEST_P(StoreContract, a_job_that_is_not_due_soon_leaves_the_store_idle) {
+    auto spec = Wanted::job();
+    spec.run_at = wall + timing.idle_tick + seconds(1);
+    submit(spec);
+    EXPECT_TRUE(run(store().service())->idle);
+    wall = wall + seconds(1);
+    commit({});
+    EXPECT_FALSE(run(store().service())->idle);
+}
+
+TEST_P(StoreContract, a_retry_that_is_due_soon_keeps_the_store_awake) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    finish(worker, run_one(worker), crash());
+    EXPECT_FALSE(run(store().service())->idle);
+}
+
+TEST_P(StoreContract, the_keepers_role_is_taken_only_from_whom_it_was_read) {
+    const auto vacant = run(store().service())->keeper;
+    const KeeperRole mine{server.id, vacant.epoch + 1, now() + timing.keeper};
+    const KeeperRole theirs{other_server.id, vacant.epoch + 1, now() + timing.keeper};
+    EXPECT_TRUE(apply(TakeKeeper{vacant, mine}).has_value());
+    EXPECT_TRUE(refused(apply(TakeKeeper{vacant, theirs}), Errc::conflict));
+    EXPECT_EQ(run(store().service())->keeper, mine);
+}
+
+}  // namespace
+}  // namespace perdure::contract

@@ -1,0 +1,280 @@
+// Sessions: renewals, streams, takeover (O2, O5, O6).
+#include "tests/contract/audit.h"
+#include "tests/contract/contract.h"
+
+namespace perdure::contract {
+namespace {
+
+TEST_P(StoreContract, a_new_session_has_a_lease_and_nothing_else) {
+    pass(seconds(3));
+    auto change = open_session_of({.slots = 4});
+    change.life = 7;
+    ASSERT_TRUE(apply(change).has_value());
+    const auto view = session(change.session);
+    EXPECT_TRUE(view.open);
+    EXPECT_EQ(view.directory, change.directory);
+    EXPECT_EQ(view.worker, change.worker);
+    EXPECT_EQ(view.life, 7U);
+    EXPECT_EQ(view.slots, 4U);
+    EXPECT_EQ(view.stream, 0U);
+    EXPECT_EQ(view.assignments, 0U);
+    EXPECT_EQ(view.heartbeat, 0U);
+    EXPECT_EQ(view.seen, 0U);
+    EXPECT_EQ(view.renewal, 1U);
+    EXPECT_EQ(view.lease_deadline, now() + timing.lease);
+    EXPECT_EQ(view.heard_at, now());
+    EXPECT_TRUE(view.runs.empty());
+}
+
+TEST_P(StoreContract, an_unknown_session_is_not_found) {
+    const SessionId unknown{next_id()};
+    EXPECT_TRUE(run(store().session(unknown)).is(Errc::not_found));
+    EXPECT_TRUE(refused(apply(Renew{.session = unknown, .heartbeat = 1}), Errc::not_found));
+    EXPECT_TRUE(refused(apply(OpenStream{unknown}), Errc::not_found));
+    EXPECT_TRUE(refused(apply(EndSession{unknown}), Errc::not_found));
+}
+
+TEST_P(StoreContract, a_session_id_is_used_once) {
+    const auto first = open_session_of({.name = "worker-1"});
+    ASSERT_TRUE(apply(first).has_value());
+    auto second = open_session_of({.name = "worker-2"});
+    second.session = first.session;
+    EXPECT_TRUE(refused(apply(second), Errc::conflict));
+    EXPECT_EQ(session(first.session).worker, "worker-1");
+}
+
+TEST_P(StoreContract, a_heartbeat_renews_the_lease) {
+    const auto worker = open_session();
+    pass(seconds(2));
+    auto heartbeat = renewal_of(worker);
+    heartbeat.content_hash = 77;
+    heartbeat.seen = 5;
+    heartbeat.slots = 3;
+    heartbeat.offer.queues = {"mail"};
+    const auto renewed = get<Renewed>(apply(heartbeat));
+    EXPECT_EQ(renewed.deadline, now() + timing.lease);
+    EXPECT_EQ(renewed.renewal, 2U);
+    const auto view = session(worker);
+    EXPECT_EQ(view.lease_deadline, renewed.deadline);
+    EXPECT_EQ(view.renewal, 2U);
+    EXPECT_EQ(view.heartbeat, heartbeat.heartbeat);
+    EXPECT_EQ(view.content_hash, 77U);
+    EXPECT_EQ(view.seen, 5U);
+    EXPECT_EQ(view.slots, 3U);
+    EXPECT_EQ(view.offer.queues, heartbeat.offer.queues);
+    EXPECT_EQ(view.heard_at, now());
+}
+
+TEST_P(StoreContract, a_heartbeat_that_is_not_newer_is_ignored) {
+    const auto worker = open_session();
+    auto heartbeat = renewal_of(worker);
+    heartbeat.heartbeat = 5;
+    ASSERT_TRUE(apply(heartbeat).has_value());
+    pass(seconds(2));
+    const auto before = describe(session(worker));
+    EXPECT_TRUE(refused(apply(heartbeat), Errc::conflict));
+    heartbeat.heartbeat = 4;
+    EXPECT_TRUE(refused(apply(heartbeat), Errc::conflict));
+    EXPECT_EQ(describe(session(worker)), before);
+    heartbeat.heartbeat = 9;  // numbers may be left out
+    EXPECT_TRUE(apply(heartbeat).has_value());
+}
+
+TEST_P(StoreContract, renewals_only_ever_raise_the_deadline) {
+    const auto worker = open_session();
+    auto detaching = renewal_of(worker);
+    detaching.lease = timing.detach_lease;
+    ASSERT_TRUE(apply(detaching).has_value());
+    const auto deadline = now() + timing.detach_lease;
+    pass(seconds(1));
+    EXPECT_EQ(get<Renewed>(renew(worker)).deadline, deadline);
+    EXPECT_EQ(session(worker).lease_deadline, deadline);
+}
+
+TEST_P(StoreContract, what_a_session_has_seen_only_ever_rises) {
+    const auto worker = open_session();
+    auto heartbeat = renewal_of(worker);
+    heartbeat.seen = 5;
+    ASSERT_TRUE(apply(heartbeat).has_value());
+    heartbeat.seen = 3;
+    ++heartbeat.heartbeat;
+    ASSERT_TRUE(apply(heartbeat).has_value());
+    EXPECT_EQ(session(worker).seen, 5U);
+}
+
+TEST_P(StoreContract, a_heartbeat_after_the_lease_ran_out_revives_it) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    run_one(worker);
+    pass(timing.lease + seconds(5));
+    EXPECT_EQ(overdue().runs.size(), 1U);
+    ASSERT_TRUE(renew(worker).has_value());
+    EXPECT_TRUE(overdue().runs.empty());
+}
+
+TEST_P(StoreContract, every_stream_has_a_higher_number) {
+    const auto worker = open_session();
+    EXPECT_EQ(get<StreamOpened>(apply(OpenStream{worker})).stream, 2U);
+    EXPECT_EQ(get<StreamOpened>(commit(other_server, {OpenStream{worker}}).replies[0]).stream, 3U);
+    EXPECT_EQ(session(worker).stream, 3U);
+}
+
+TEST_P(StoreContract, an_ended_session_is_fenced) {
+    const auto worker = open_session();
+    ASSERT_TRUE(apply(EndSession{worker}).has_value());
+    EXPECT_FALSE(session(worker).open);
+    EXPECT_TRUE(refused(renew(worker), Errc::fenced));
+    EXPECT_TRUE(refused(apply(OpenStream{worker}), Errc::fenced));
+    EXPECT_TRUE(refused(try_claim(worker), Errc::fenced));
+    EXPECT_TRUE(apply(EndSession{worker}).has_value());  // saying it again is fine
+}
+
+TEST_P(StoreContract, attempts_of_an_ended_session_stay_until_its_lease_ends) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::job());
+    run_one(worker);
+    ASSERT_TRUE(apply(EndSession{worker}).has_value());
+    EXPECT_EQ(state(id), JobState::running);
+    pass(timing.lease - microseconds(1));
+    EXPECT_TRUE(overdue().runs.empty());
+    pass(microseconds(1));
+    sweep();
+    EXPECT_FALSE(job(id).run.has_value());
+}
+
+TEST_P(StoreContract, opening_shows_the_open_session_of_the_same_place) {
+    const Worker worker{.name = "worker-1"};
+    auto directory = directory_of(worker);
+    EXPECT_FALSE(run(store().opening(directory))->has_value());
+    const auto id = open_session(worker);
+    submit(Wanted::job());
+    const auto attempt = claim_one(id);
+    auto found = *run(store().opening(directory));
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->session, id);
+    ASSERT_EQ(found->runs.size(), 1U);
+    EXPECT_EQ(found->runs[0].attempt, attempt);
+
+    directory.boot = "boot-2";
+    EXPECT_TRUE(run(store().opening(directory))->has_value());
+    directory.inode = 99;
+    EXPECT_FALSE(run(store().opening(directory))->has_value());
+    ASSERT_TRUE(apply(EndSession{id}).has_value());
+    EXPECT_FALSE(run(store().opening(directory_of(worker)))->has_value());
+}
+
+TEST_P(StoreContract, a_takeover_moves_attempts_with_their_epochs) {
+    const auto old_life = open_session();
+    submit(Wanted::job());
+    submit(Wanted::once());
+    const auto first = run_one(old_life);
+    pass(seconds(1));
+    const auto second = claim_one(old_life);
+    const auto terms = job(second.job).run->terms;
+    pass(seconds(1));
+    const auto heir = takeover_of(old_life, {});
+    ASSERT_TRUE(apply(heir).has_value());
+
+    EXPECT_FALSE(session(old_life).open);
+    EXPECT_TRUE(session(old_life).runs.empty());
+    const auto runs = session(heir.session).runs;
+    ASSERT_EQ(runs.size(), 2U);
+    EXPECT_EQ(runs[0].attempt, first);
+    EXPECT_EQ(runs[0].assignment, 1U);
+    EXPECT_EQ(runs[0].state, JobState::running);
+    EXPECT_EQ(runs[1].attempt, second);
+    EXPECT_EQ(runs[1].assignment, 2U);
+    EXPECT_EQ(runs[1].state, JobState::starting);
+    EXPECT_EQ(runs[1].terms, terms);
+    EXPECT_EQ(runs[1].confirm_deadline, now() + timing.confirm);
+    EXPECT_EQ(session(heir.session).assignments, 2U);
+    EXPECT_EQ(last_attempt(first.job).session, heir.session);
+    finish(heir.session, first, success());
+}
+
+TEST_P(StoreContract, a_takeover_settles_what_is_not_on_disk) {
+    const auto old_life = open_session();
+    const auto id = submit(Wanted::once());
+    const auto attempt = claim_one(old_life);
+    auto heir = takeover_of(old_life, {});
+    const AttemptEnd end{.cause = Cause::worker_lost, .ran = Ran::no, .reported = true};
+    heir.inherited[0].end = end;
+    heir.inherited[0].next = {.kind = Next::Kind::again_now, .rule = "any/did_not_run"};
+    EXPECT_TRUE(commit({heir}).work_appeared);
+    EXPECT_EQ(state(id), JobState::ready);
+    EXPECT_EQ(last_attempt(id).end, end);
+    EXPECT_EQ(last_attempt(id).rule, "any/did_not_run");
+    EXPECT_FALSE(job(id).presumed_lost);
+    EXPECT_TRUE(refused(start(old_life, attempt), Errc::fenced));
+}
+
+TEST_P(StoreContract, a_takeover_by_who_did_not_know_the_current_session_is_refused) {
+    const auto first = open_session();
+    EXPECT_TRUE(refused(apply(open_session_of({})), Errc::conflict));
+    const auto heir = takeover_of(first, {});
+    ASSERT_TRUE(apply(heir).has_value());
+    auto late = takeover_of(first, {});
+    EXPECT_TRUE(refused(apply(late), Errc::conflict));
+    EXPECT_TRUE(session(heir.session).open);
+    auto elsewhere = takeover_of(heir.session, {.name = "worker-2"});
+    EXPECT_TRUE(refused(apply(elsewhere), Errc::conflict));
+}
+
+TEST_P(StoreContract, a_takeover_of_another_set_of_attempts_is_refused) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    const auto none = takeover_of(worker, {});
+    const auto attempt = claim_one(worker);
+    EXPECT_TRUE(refused(apply(none), Errc::conflict));
+    const auto one = takeover_of(worker, {});
+    ASSERT_TRUE(start(worker, attempt).has_value());
+    EXPECT_TRUE(refused(apply(one), Errc::conflict)) << "its state has changed";
+    const auto running = takeover_of(worker, {});
+    finish(worker, attempt, conflict_with_somebody());
+    EXPECT_TRUE(refused(apply(running), Errc::conflict));
+    run_one(worker);
+    EXPECT_TRUE(refused(apply(running), Errc::conflict)) << "another epoch";
+    EXPECT_TRUE(session(worker).open);
+    EXPECT_TRUE(apply(takeover_of(worker, {})).has_value());
+}
+
+TEST_P(StoreContract, a_takeover_that_was_decided_before_a_cancel_is_refused) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::job());
+    run_one(worker);
+    auto heir = takeover_of(worker, {.boot = "boot-2"});
+    heir.inherited[0].end = AttemptEnd{.cause = Cause::host_lost, .ran = Ran::maybe};
+    heir.inherited[0].next = {.kind = Next::Kind::again_now, .rule = "default/owner_lost"};
+    ASSERT_TRUE(apply(Cancel{id}).has_value());
+    EXPECT_TRUE(refused(apply(heir), Errc::conflict));
+    EXPECT_EQ(state(id), JobState::running);
+    EXPECT_TRUE(session(worker).open);
+}
+
+TEST_P(StoreContract, a_takeover_keeps_kill_orders_and_cleanness) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::resumable());
+    const auto attempt = run_one(worker);
+    ASSERT_TRUE(progress(worker, attempt, Progress::Kind::checkpoint, "x").has_value());
+    ASSERT_TRUE(apply(Cancel{id}).has_value());
+    ASSERT_TRUE(apply(takeover_of(worker, {})).has_value());
+    EXPECT_EQ(job(id).run->order, Cause::cancelled);
+    EXPECT_TRUE(job(id).run->clean);
+}
+
+TEST_P(StoreContract, a_takeover_frees_the_keys_of_what_it_settles) {
+    const auto worker = open_session();
+    submit(Wanted::keyed("k"));
+    const auto second = submit(Wanted::keyed("k"));
+    const auto attempt = run_one(worker);
+    EXPECT_TRUE(claim(worker).empty());
+    auto heir = takeover_of(worker, {.boot = "boot-2"});
+    heir.inherited[0].end = AttemptEnd{.cause = Cause::host_lost, .reported = true};
+    heir.inherited[0].next = {.state = JobState::quarantined, .rule = "P4/may_have_run"};
+    ASSERT_TRUE(apply(heir).has_value());
+    EXPECT_EQ(state(attempt.job), JobState::quarantined);
+    EXPECT_EQ(state(second), JobState::ready);
+}
+
+}  // namespace
+}  // namespace perdure::contract

@@ -1,0 +1,27 @@
+// The stores that must pass the contract. To add one, add a line to store_factory.cpp: every test
+// then runs against it as well [P12].
+#pragma once
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "core/timing.h"
+#include "ports/store.h"
+
+namespace perdure::contract {
+
+struct StoreFactory {
+    std::string name;
+    // An empty store of its own for each test.
+    std::unique_ptr<Store> (*make)(const Timing& timing) = nullptr;
+};
+
+const std::vector<StoreFactory>& store_factories();
+
+inline std::ostream& operator<<(std::ostream& out, const StoreFactory& factory) {
+    return out << factory.name;
+}
+
+}  // namespace perdure::contract

@@ -1,0 +1,149 @@
+// Submitting and idempotency [P1] (C5).
+#include "tests/contract/audit.h"
+#include "tests/contract/contract.h"
+
+namespace perdure::contract {
+namespace {
+
+TEST_P(StoreContract, a_submitted_job_is_ready_and_has_a_deadline) {
+    pass(seconds(3));
+    auto spec = Wanted::job();
+    spec.args = R"({"n":1})";
+    const auto change = submit_of(spec);
+    const auto submitted = get<Submitted>(apply(change));
+    EXPECT_EQ(submitted.id, change.id);
+    EXPECT_TRUE(submitted.created);
+    EXPECT_EQ(submitted.state, JobState::ready);
+
+    const auto view = job(change.id);
+    EXPECT_EQ(view.state, JobState::ready);
+    EXPECT_EQ(view.epoch, Epoch{0});
+    EXPECT_EQ(view.generation, 1U);
+    EXPECT_EQ(view.submitted_at, now());
+    EXPECT_EQ(view.queue_deadline, now() + spec.timeouts.queue);
+    EXPECT_FALSE(view.total_deadline.has_value());
+    EXPECT_EQ(view.spec->args, spec.args);
+    EXPECT_TRUE(view.attempts.empty());
+}
+
+TEST_P(StoreContract, a_job_with_a_date_ahead_is_scheduled) {
+    auto spec = Wanted::job();
+    spec.run_at = wall + hours(1);
+    const auto reply = commit({submit_of(spec)});
+    const auto submitted = get<Submitted>(reply.replies.front());
+    EXPECT_EQ(submitted.state, JobState::scheduled);
+    EXPECT_FALSE(reply.work_appeared);
+    EXPECT_EQ(job(submitted.id).date, spec.run_at);
+}
+
+TEST_P(StoreContract, a_job_with_a_date_in_the_past_is_ready) {
+    auto spec = Wanted::job();
+    spec.run_at = wall;
+    const auto reply = commit({submit_of(spec)});
+    EXPECT_EQ(get<Submitted>(reply.replies.front()).state, JobState::ready);
+    EXPECT_TRUE(reply.work_appeared);
+}
+
+TEST_P(StoreContract, the_total_timeout_counts_from_the_submit) {
+    pass(seconds(3));
+    auto spec = Wanted::job();
+    spec.timeouts.total = hours(2);
+    const auto id = submit(spec);
+    const auto deadline = now() + hours(2);
+    EXPECT_EQ(job(id).total_deadline, deadline);
+    const auto worker = open_session();
+    finish(worker, run_one(worker), crash());
+    EXPECT_EQ(job(id).total_deadline, deadline);
+}
+
+TEST_P(StoreContract, the_same_idempotency_key_is_the_same_job) {
+    auto spec = Wanted::job();
+    spec.idempotency_key = "order-7";
+    const auto first = submit(spec);
+    const auto second = get<Submitted>(apply(submit_of(spec)));
+    EXPECT_EQ(second.id, first);
+    EXPECT_FALSE(second.created);
+    EXPECT_EQ(second.state, JobState::ready);
+    EXPECT_EQ(audit().jobs.size(), 1U);
+}
+
+TEST_P(StoreContract, the_same_idempotency_key_with_another_body_is_a_conflict) {
+    auto spec = Wanted::job();
+    spec.idempotency_key = "order-7";
+    submit(spec);
+    spec.args = "{}";
+    EXPECT_TRUE(refused(apply(submit_of(spec)), Errc::conflict));
+}
+
+TEST_P(StoreContract, an_idempotency_key_outlives_the_end_of_its_job) {
+    const auto worker = open_session();
+    auto spec = Wanted::job();
+    spec.idempotency_key = "order-7";
+    const auto id = submit(spec);
+    finish(worker, run_one(worker), success());
+    const auto again = get<Submitted>(apply(submit_of(spec)));
+    EXPECT_EQ(again.id, id);
+    EXPECT_FALSE(again.created);
+    EXPECT_EQ(again.state, JobState::succeeded);
+}
+
+TEST_P(StoreContract, an_idempotency_key_belongs_to_one_tenant) {
+    auto spec = Wanted::job();
+    spec.idempotency_key = "order-7";
+    const auto first = submit(spec);
+    spec.tenant = "other";
+    const auto second = submit(spec);
+    EXPECT_NE(first, second);
+    EXPECT_EQ(*run(store().job_of_key("default", "order-7")), first);
+    EXPECT_EQ(*run(store().job_of_key("other", "order-7")), second);
+    EXPECT_FALSE(run(store().job_of_key("default", "order-8"))->has_value());
+}
+
+TEST_P(StoreContract, two_submits_of_one_key_in_one_group_make_one_job) {
+    auto spec = Wanted::job();
+    spec.idempotency_key = "order-7";
+    const auto reply = commit({submit_of(spec), submit_of(spec)});
+    EXPECT_EQ(get<Submitted>(reply.replies[0]).id, get<Submitted>(reply.replies[1]).id);
+    EXPECT_EQ(audit().jobs.size(), 1U);
+}
+
+TEST_P(StoreContract, the_very_same_submit_again_gets_the_first_answer) {
+    auto spec = Wanted::job();
+    spec.idempotency_key = "order-7";
+    for (const auto& change : {submit_of(Wanted::job()), submit_of(spec)}) {
+        const auto first = get<Submitted>(apply(change));
+        const auto second = get<Submitted>(apply(change));
+        EXPECT_EQ(second.id, first.id);
+        EXPECT_TRUE(second.created);
+    }
+    EXPECT_EQ(audit().jobs.size(), 2U);
+}
+
+TEST_P(StoreContract, an_id_that_exists_with_another_body_is_a_conflict) {
+    const auto first = submit_of(Wanted::job());
+    ASSERT_TRUE(apply(first).has_value());
+    auto second = submit_of(Wanted::once());
+    second.id = first.id;
+    EXPECT_TRUE(refused(apply(second), Errc::conflict));
+    EXPECT_EQ(job(first.id).spec->effects, Effects::repeatable);
+}
+
+TEST_P(StoreContract, a_limit_must_be_defined_before_a_job_names_it) {
+    EXPECT_TRUE(refused(apply(submit_of(Wanted::limited("gpu"))), Errc::invalid));
+    define_limit("gpu", 1);
+    EXPECT_TRUE(apply(submit_of(Wanted::limited("gpu"))).has_value());
+    auto spec = Wanted::limited("gpu");
+    spec.tenant = "other";
+    EXPECT_TRUE(refused(apply(submit_of(spec)), Errc::invalid));
+}
+
+TEST_P(StoreContract, a_refused_submit_does_not_take_its_idempotency_key) {
+    auto spec = Wanted::limited("gpu");
+    spec.idempotency_key = "order-7";
+    EXPECT_TRUE(refused(apply(submit_of(spec)), Errc::invalid));
+    define_limit("gpu", 1);
+    EXPECT_TRUE(get<Submitted>(apply(submit_of(spec))).created);
+}
+
+}  // namespace
+}  // namespace perdure::contract
