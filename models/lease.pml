@@ -10,7 +10,8 @@
  */
 
 /* check: more -DMAX_EPOCH=3 -DHEARTBEATS=1 */
-/* check: finite */
+/* check: finite -DHEARTBEATS=1 */
+/* check: deep finite */
 /* check: deep -DMAX_EPOCH=3 -DHEARTBEATS=2 */
 #include "common.h"
 
@@ -203,7 +204,7 @@ inline opening(s)
 #define comes_back(s, e)      (state == ready && presumed_lost && worker_of(owner) == worker_of(s))
 #elif defined(MUTANT_REINSTATE_REPORTED_ENDED)
 #define counts_for_run(s, e)  (in_run && owner == (s) && epoch == (e))
-#define comes_back(s, e)      (state == ready && epoch == (e))
+#define comes_back(s, e)      (state == ready && (presumed_lost || result_counted[e]) && epoch == (e))
 #else
 #define counts_for_run(s, e)  (in_run && owner == (s) && epoch == (e))
 #define comes_back(s, e)      (state == ready && presumed_lost && epoch == (e))

@@ -119,10 +119,9 @@ Next decide_next(const EndFacts& f) {
     const bool tries_left =
         !f.end.counted || rule.times == PolicyRule::always || f.counts[c] <= rule.times;
     if (rule.times == 0 || !tries_left) {
+        // No policy quarantines what did not run: that is always tried again.
         const auto state = state_of(rule.then);
-        return {.state = state,
-                .may_have_run = state == JobState::quarantined && f.end.ran != Ran::no,
-                .rule = rule.rule};
+        return {.state = state, .may_have_run = state == JobState::quarantined, .rule = rule.rule};
     }
     // The policy says "again"; effects guard that answer and no other (E3).
     if (may_not_run_again(f)) {

@@ -71,7 +71,8 @@ void Cluster::start_server(std::size_t i) {
 void Cluster::kill_server(std::size_t i) {
     auto& node = *servers_[i];
     if (!node.server) return;
-    // First the coroutines, then what they refer to.
+    // First the coroutines, then what they refer to: none may be on its way to its first step.
+    parts_.world.settle();
     parts_.world.end_life(node.life);
     node.server.reset();
     node.store.reset();
@@ -116,6 +117,7 @@ void Cluster::kill_worker(std::size_t i, std::optional<Duration> restart) {
     auto& node = *workers_[i];
     if (node.worker) {
         if (!node.processes->clean()) node.host->crashes.push_back(parts_.world.now());
+        parts_.world.settle();
         parts_.world.end_life(node.life);
         node.worker.reset();
         node.api.reset();

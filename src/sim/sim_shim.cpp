@@ -229,6 +229,7 @@ void SimShim::die() {
                                           attempt().job.text(), attempt().epoch.value));
     host_.parts().world.end_life(life_);
     alive_ = false;
+    if (run_) host_.parts().witness.set_orphan(*run_);
     if (host_.shim_died) host_.shim_died(attempt());
 }
 

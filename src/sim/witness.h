@@ -24,6 +24,7 @@ struct WitnessedRun {
     std::optional<TrueTime> died;
     bool clean = false;     // its last checkpoint was confirmed after its last `begin`
     bool own_exit = false;  // it ended by itself, not by a kill
+    bool orphan = false;    // its shim was killed: until a worker finds it, nobody can end it
 };
 
 class Witness {
@@ -41,6 +42,7 @@ public:
         runs_[run].own_exit = own_exit;
         std::erase(alive_, run);
     }
+    void set_orphan(std::size_t run) { runs_[run].orphan = true; }
     void set_clean(std::size_t run, bool clean) { runs_[run].clean = clean; }
 
     const std::vector<WitnessedRun>& runs() const { return runs_; }

@@ -82,7 +82,10 @@ Group StoreContract::group(const TestServer& by, std::vector<Change> changes) {
 GroupReply StoreContract::commit(TestServer& by, std::vector<Change> changes) {
     const auto count = changes.size();
     auto reply = run(store().commit(group(by, std::move(changes))));
-    EXPECT_TRUE(reply.has_value());
+    if (!reply) {
+        ADD_FAILURE() << "the group was refused: " << reply.error().what;
+        return {.replies = std::vector<ChangeReply>(count, reply.error())};
+    }
     EXPECT_EQ(reply->replies.size(), count);
     ++by.last_group;
     return std::move(*reply);

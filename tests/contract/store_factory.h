@@ -2,6 +2,7 @@
 // then runs against it as well [P12].
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -16,6 +17,7 @@ struct StoreFactory {
     std::string name;
     // An empty store of its own for each test.
     std::unique_ptr<Store> (*make)(const Timing& timing) = nullptr;
+    std::uint64_t seed = 0;  // of the random history that a test makes in it
 };
 
 const std::vector<StoreFactory>& store_factories();

@@ -55,6 +55,7 @@ void Checker::check_exclusive(const WitnessedRun& run) {
     for (const auto index : parts_.witness.alive()) {
         const auto& other = parts_.witness.runs()[index];
         if (other.attempt == run.attempt || parts_.is_frozen(other.host)) continue;
+        if (other.orphan) continue;  // [P8] says so: worker and shim died at once
         const bool same = other.attempt.job == run.attempt.job;
         if (same || share_a_key(*other.spec, *run.spec))
             report("P2", fmt::format("{} started while {} was alive", name(run.attempt),
@@ -128,7 +129,7 @@ void Checker::check_ends(const JobView& job) {
         if (attempt.end->reported)
             report("P8", name(key) + " is reported to have ended and is alive");
         const bool exclusive = attempt.terms.isolation == Isolation::exclusive;
-        if (exclusive && !parts_.is_frozen((*run)->host))
+        if (exclusive && !parts_.is_frozen((*run)->host) && !(*run)->orphan)
             report("P8", name(key) + " is exclusive, was given up and is alive");
     }
     const auto cancelled = parts_.history.cancels.find(job.id);

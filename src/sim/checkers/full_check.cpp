@@ -10,6 +10,17 @@ namespace {
 
 constexpr auto overdue_max = seconds(5);  // of service time
 
+std::uint32_t max_of(const Thing& thing) { return thing.kind == Thing::Kind::key ? 1 : pool_max; }
+
+// What was freed has promoted the first of each shape: the others wait behind it.
+bool somebody_goes_first(const JobView& job, const AuditView& audit) {
+    return std::any_of(audit.jobs.begin(), audit.jobs.end(), [&](const JobView& other) {
+        if (other.state != JobState::ready || other.spec->queue != job.spec->queue) return false;
+        const auto things = things_of(*other.spec);
+        return std::find(things.begin(), things.end(), *job.blocked_on) != things.end();
+    });
+}
+
 }  // namespace
 
 void Checker::full(const AuditView& audit, const std::map<SessionId, SessionView>& sessions) {
@@ -96,7 +107,8 @@ void Checker::check_holders(const AuditView& audit) {
             for (const auto& thing : things_of(*job.spec))
                 if (!holding.contains({job.id, thing}))
                     report("C3", fmt::format("{} runs without {}", job.id.text(), thing.name));
-        if (job.state == JobState::blocked && job.blocked_on && taken[*job.blocked_on] == 0)
+        if (job.state != JobState::blocked || !job.blocked_on) continue;
+        if (taken[*job.blocked_on] < max_of(*job.blocked_on) && !somebody_goes_first(job, audit))
             report("P3", fmt::format("{} waits for {}, which is free", job.id.text(),
                                      job.blocked_on->name));
     }
@@ -113,10 +125,8 @@ void Checker::check_left_behind(const AuditView& audit) {
         const auto ended = ended_.find(run.attempt);
         if (ended == ended_.end() || parts_.is_frozen(run.host)) continue;
         const auto job = jobs.find(run.attempt.job);
-        const bool may_run_on = run.spec->effects == Effects::once;
+        const bool may_run_on = run.spec->effects == Effects::once || run.orphan;
         if (job == jobs.end() || may_run_on) continue;
-        // A shim killed while its worker is dead leaves an orphan that the next worker kills.
-        if (parts_.plan.has(Fault::kill_shim)) continue;
         // Reinstated: its end was taken back.
         if (job->second->run && job->second->run->attempt == run.attempt) continue;
         if (parts_.world.now() - ended->second.at > longest)

@@ -1,0 +1,236 @@
+// Random histories: groups of changes, sensible, late and absurd ones, drawn from a seed. After
+// each of them the store must be sound and have answered what the model answers [P12] [P3].
+#include <array>
+#include <random>
+#include <utility>
+
+#include "core/submit.h"
+#include "store/memory/memory_store.h"
+#include "tests/contract/audit.h"
+#include "tests/contract/contract.h"
+
+namespace perdure::contract {
+namespace {
+
+constexpr std::uint64_t histories = 20;
+constexpr int groups = 250;
+constexpr std::array names = {"worker-1", "worker-2", "worker-3"};
+
+class RandomHistory : public StoreContract {
+protected:
+    RandomHistory() : model_(timing), draw_(GetParam().seed) {
+        for (auto* each : {&server, &other_server})
+            EXPECT_TRUE(run(model_.open_server(each->id, wall)).has_value());
+        both(server, {DefineLimit{"default", "gpu", 1}, DefineLimit{"default", "cpu", 2}});
+    }
+
+    // One group, in the store and in the model.
+    void step() {
+        std::vector<Change> changes;
+        if (chance(4) && !late_.empty()) {
+            changes = std::move(late_);
+            late_.clear();
+        }
+        const auto count = 1 + below(3);
+        for (std::uint64_t i = 0; i < count; ++i) changes.push_back(change());
+        if (chance(3)) late_ = decided(overdue());
+        both(chance(2) ? server : other_server, std::move(changes));
+        if (chance(10)) wall = wall + milliseconds(static_cast<std::int64_t>(below(5'000)));
+    }
+
+    void compare() {
+        EXPECT_EQ(describe(audit()), describe(*run(model_.audit(JobId{}, 100'000))));
+        EXPECT_EQ(describe(overdue()), describe(*run(model_.overdue(wall, 1'000))));
+        for (const auto id : sessions_)
+            EXPECT_EQ(describe(session(id)), describe(*run(model_.session(id))));
+        expect_sound(audit());
+        EXPECT_TRUE(overdue().free_things.empty());
+    }
+
+private:
+    std::uint64_t below(std::uint64_t bound) { return draw_() % bound; }
+    bool chance(std::uint64_t one_in) { return below(one_in) == 0; }
+    template <class Values>
+    auto pick(const Values& values) {
+        return values[below(values.size())];
+    }
+
+    void both(TestServer& by, std::vector<Change> changes) {
+        auto next = group(by, std::move(changes));
+        const auto answer = run(store().commit(next));
+        const auto expected = run(model_.commit(next));
+        ++by.last_group;
+        ASSERT_TRUE(answer.has_value());
+        ASSERT_TRUE(expected.has_value());
+        EXPECT_EQ(describe(*answer), describe(*expected));
+    }
+
+    JobSpec spec() {
+        auto wanted = Wanted::job();
+        wanted.priority = static_cast<std::uint8_t>(below(3));
+        wanted.effects = pick(std::array{Effects::repeatable, Effects::repeatable,
+                                         Effects::resumable, Effects::once});
+        if (chance(3)) wanted.key = pick(std::array{"a", "b"});
+        if (chance(3)) wanted.limits.push_back("gpu");
+        if (chance(3)) wanted.limits.push_back("cpu");
+        if (chance(3)) wanted.queue = "mail";
+        if (chance(5)) wanted.run_at = wall + milliseconds(static_cast<std::int64_t>(below(9'000)));
+        if (chance(5)) wanted.idempotency_key = pick(std::array{"x", "y"});
+        if (chance(4)) wanted.timeouts.total = seconds(20);
+        if (chance(4)) wanted.timeouts.queue = seconds(5);
+        if (chance(4)) wanted.policy.name = PolicyName::forever;
+        if (chance(4) && wanted.effects != Effects::once) wanted.policy.retries = 2;
+        return wanted;
+    }
+
+    AttemptEnd end() {
+        return pick(std::array{success(), success(), exit_with(1), crash(), did_not_run(),
+                               conflict_with_somebody(), wants_to_run_at(wall + seconds(2))});
+    }
+
+    JobId any_job() { return jobs_.empty() || chance(50) ? JobId{next_id()} : pick(jobs_); }
+    SessionId any_session() {
+        return sessions_.empty() || chance(50) ? SessionId{next_id()} : pick(sessions_);
+    }
+
+    // Mostly an attempt that the session has, or some attempt of some job.
+    AttemptKey any_attempt(SessionId of) {
+        const auto view = run(store().session(of));
+        if (view && !view->runs.empty() && !chance(6)) return pick(view->runs).attempt;
+        return {any_job(), Epoch{static_cast<std::uint32_t>(1 + below(3))}};
+    }
+
+    Change open() {
+        auto change = open_session_of({.name = pick(names), .slots = 3});
+        const auto current = *run(store().opening(change.directory));
+        if (chance(4)) change.directory.boot = "boot-2";
+        if (current && !chance(10)) {
+            change.life = current->life + 1;
+            change.previous = current->session;
+            for (const auto& r : current->runs) {
+                OpenSession::Inherited inherited{r.attempt, r.state, {}, {}};
+                if (chance(2)) {
+                    const auto settled = settle_of(r.attempt);
+                    inherited.end = settled.end;
+                    inherited.next = settled.next;
+                }
+                change.inherited.push_back(inherited);
+            }
+        }
+        sessions_to_be_ = change.session;
+        return change;
+    }
+
+    Change submission() {
+        auto change = submit_of(spec());
+        jobs_.push_back(change.id);
+        return change;
+    }
+
+    Change tick() {
+        const auto clock = run(store().service())->clock;
+        const auto advance = milliseconds(static_cast<std::int64_t>(below(2'000)));
+        ServiceTick next{clock.tick + 1, clock.now + advance, clock.grace_until};
+        if (chance(10)) next.grace_until = next.now + timing.grace;
+        return Tick{chance(10) ? clock.tick + 1 : clock.tick, next};
+    }
+
+    Change heartbeat(SessionId of) {
+        const auto view = run(store().session(of));
+        if (!view) return Renew{.session = of, .heartbeat = 1, .lease = timing.lease};
+        auto change = renewal_of(of);
+        if (chance(10)) --change.heartbeat;
+        return change;
+    }
+
+    Change by_a_worker() {
+        const auto of = any_session();
+        const auto view = run(store().session(of));
+        switch (below(12)) {
+            case 0:
+            case 1:
+            case 2: return Claim{of, view ? view->stream : 0, 3};
+            case 3:
+            case 4: return Start{of, any_attempt(of)};
+            case 5:
+            case 6: return Report{of, any_attempt(of), end()};
+            case 7:
+                return Progress{chance(2) ? Progress::Kind::begin : Progress::Kind::checkpoint, of,
+                                any_attempt(of), "state"};
+            case 8: return chance(3) ? Change{EndSession{of}} : Change{OpenStream{of}};
+            case 9: return Reinstate{of, any_attempt(of)};
+            default: return heartbeat(of);
+        }
+    }
+
+    Change by_a_person() {
+        using Action = QuarantineAction;
+        switch (below(8)) {
+            case 0: return Cancel{any_job()};
+            case 1: return Hold{any_job(), true};
+            case 2:
+            case 3: return Hold{any_job(), false};
+            case 4:
+            case 5:
+                return DealWithQuarantined{
+                    any_job(), pick(std::array{Action::release, Action::accept, Action::discard}),
+                    chance(2)};
+            case 6: return PauseQueue{"default", "mail", chance(3)};
+            default:
+                return DefineLimit{"default", chance(2) ? "gpu" : "cpu",
+                                   static_cast<std::uint32_t>(1 + below(3))};
+        }
+    }
+
+    Change change() {
+        // What is opened in one group can be used from the next one on.
+        if (sessions_to_be_ && run(store().session(*sessions_to_be_)))
+            sessions_.push_back(*std::exchange(sessions_to_be_, std::nullopt));
+        switch (below(14)) {
+            case 0: return open();
+            case 1:
+            case 2: return submission();
+            case 3:
+            case 4: return tick();
+            case 5: return by_a_person();
+            case 6: {
+                const auto view = run(store().jobs({any_job()}));
+                if (view->empty() || !view->front().run) return tick();
+                return settle_of(view->front().run->attempt);
+            }
+            default: return by_a_worker();
+        }
+    }
+
+    MemoryStore model_;
+    std::mt19937_64 draw_;
+    std::vector<JobId> jobs_;
+    std::vector<SessionId> sessions_;
+    std::optional<SessionId> sessions_to_be_;
+    std::vector<Change> late_;
+};
+
+TEST_P(RandomHistory, is_sound_and_answered_as_the_model_answers) {
+    for (int i = 0; i < groups && !HasFailure(); ++i) {
+        step();
+        if (i % 5 == 0) compare();
+    }
+    compare();
+}
+
+std::vector<StoreFactory> with_seeds() {
+    std::vector<StoreFactory> factories;
+    for (auto factory : store_factories()) {
+        for (factory.seed = 1; factory.seed <= histories; ++factory.seed)
+            factories.push_back(factory);
+    }
+    return factories;
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, RandomHistory, testing::ValuesIn(with_seeds()),
+                         [](const auto& test) {
+                             return test.param.name + "_" + std::to_string(test.param.seed);
+                         });
+
+}  // namespace
+}  // namespace perdure::contract
