@@ -66,6 +66,8 @@ enum class Bug {
     reinstate_after_claim,
     exclusive_is_reinstated,
     keeper_not_compared,
+    late_checkpoint_after_begin,
+    takeover_shortens_the_lease,
 };
 
 constexpr std::array zoo_names = {
@@ -120,6 +122,8 @@ constexpr std::array zoo_names = {
     std::string_view{"reinstate_after_claim"},
     std::string_view{"exclusive_is_reinstated"},
     std::string_view{"keeper_not_compared"},
+    std::string_view{"late_checkpoint_after_begin"},
+    std::string_view{"takeover_shortens_the_lease"},
 };
 
 #ifdef PERDURE_ZOO

@@ -19,6 +19,10 @@ ProgressDecision decide_progress(const ProgressFacts& f) {
     // It may be quicker than the confirmation of a start that needed no permission.
     const bool runs = f.state == JobState::running || !f.asks;
     if (!runs) return {false, "O4/not_started"};
+    // A delayed checkpoint that arrives after a later `begin` must not make the attempt clean.
+    if (f.number < f.last_number && !zoo(Bug::late_checkpoint_after_begin))
+        return {false, "O10/overtaken"};
+    if (f.number == f.last_number) return {true, "O10/repeated", true};
     return {true, "O10/counts"};
 }
 

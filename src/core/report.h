@@ -1,6 +1,7 @@
 // Reports (rule O1): does a worker's word about the end of an attempt count?
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "core/cause.h"
@@ -37,10 +38,13 @@ struct ProgressFacts {
     bool session_is_owner = false;
     JobState state = JobState::running;
     bool asks = true;
+    std::uint64_t number = 0;  // drawn by the shim, rising within the attempt
+    std::uint64_t last_number = 0;
 };
 struct ProgressDecision {
     bool counts = false;
     std::string_view rule;
+    bool repeated = false;  // it has been applied before: same answer, nothing to do
 
     explicit operator bool() const { return counts; }
 };

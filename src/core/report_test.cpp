@@ -74,7 +74,9 @@ std::vector<ProgressFacts> every_progress() {
     for (const bool in_run : {false, true})
         for (const bool owner : {false, true})
             for (const auto state : {JobState::starting, JobState::running})
-                for (const bool asks : {false, true}) all.push_back({in_run, owner, state, asks});
+                for (const bool asks : {false, true})
+                    for (const std::uint64_t number : {1, 2, 3})
+                        all.push_back({in_run, owner, state, asks, number, 2});
     return all;
 }
 
@@ -91,7 +93,18 @@ TEST(DecideProgress, does_not_wait_for_the_confirmation_of_a_start_that_needed_n
     for (const auto& f : every_progress()) {
         if (!f.in_run || !f.session_is_owner) continue;
         const bool cannot_run = f.state == JobState::starting && f.asks;
-        EXPECT_EQ(decide_progress(f).counts, !cannot_run);
+        const bool overtaken = f.number < f.last_number;
+        EXPECT_EQ(decide_progress(f).counts, !cannot_run && !overtaken);
+    }
+}
+
+// A checkpoint is sent, its answer is lost, it is sent again and committed; `begin` is committed
+// and the card is charged; now the first copy of the checkpoint arrives. The attempt stays dirty.
+TEST(DecideProgress, never_lets_an_older_statement_change_what_a_newer_one_said) {
+    for (const auto& f : every_progress()) {
+        const auto decision = decide_progress(f);
+        const bool changes = decision.counts && !decision.repeated;
+        EXPECT_FALSE(changes && f.number <= f.last_number);
     }
 }
 
@@ -99,6 +112,7 @@ TEST(DecideProgress, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_progress()) rules.insert(decide_progress(f).rule);
     EXPECT_EQ(rules, (std::set<std::string_view>{"O1/not_the_running_attempt", "O4/not_started",
+                                                 "O10/overtaken", "O10/repeated",
                                                  "O10/counts"}));
 }
 

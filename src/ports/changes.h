@@ -124,6 +124,7 @@ struct Progress {
     SessionId session;
     AttemptKey attempt;
     std::string checkpoint;
+    std::uint64_t number = 0;  // of this attempt's begins and checkpoints; only newer ones count
 };
 
 // The end of an attempt, decided by the server (sweep, reconcile). conflict unless the attempt is

@@ -33,6 +33,7 @@ struct ProcessEvent {
     AttemptKey attempt;
     AttemptEnd end;
     std::string checkpoint;
+    std::uint64_t number = 0;  // of a begin or checkpoint; kept by the shim, rising
 };
 
 // When a start is allowed. The shim checks it itself, right before it writes `started`.

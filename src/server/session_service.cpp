@@ -31,12 +31,14 @@ OpeningFacts opening_facts(const OpenRequest& request, const std::optional<Sessi
     return facts;
 }
 
-OpenSession::Inherited inherit(const RunView& run, const OpenRequest& request, bool same_boot) {
+OpenSession::Inherited inherit(const RunView& run, const OpenRequest& request, bool same_boot,
+                               bool alone) {
     const auto decision = decide_inherit({.same_boot = same_boot,
                                           .listed = find(request.on_disk, run.attempt),
                                           .state = run.state,
                                           .asks = run.terms.asks,
                                           .clean = run.clean,
+                                          .alone = alone,
                                           .order = run.order});
     OpenSession::Inherited inherited{.attempt = run.attempt, .state = run.state};
     inherited.end = decision.end;
@@ -63,6 +65,8 @@ ReconcileFacts stranger_facts(const JobView& job, const Listed& listed, std::uin
     facts.presumed_lost = newest && job.presumed_lost && is_waiting_for_a_claim(job.state);
     facts.owned_elsewhere = newest && job.run.has_value();
     facts.job_ended = has_ended(job.state);
+    facts.quarantined = job.state == JobState::quarantined && !job.discarded;
+    if (job.spec) facts.effects = job.spec->effects;
     if (newest && !job.attempts.empty()) facts.isolation = job.attempts.back().terms.isolation;
     return facts;
 }
@@ -133,8 +137,9 @@ Task<Result<OpenAnswer>> SessionService::open_once(OpenRequest request) {
     if (*previous) {
         change.previous = (*previous)->session;
         const bool same_boot = decision.opening == Opening::take_over;
+        const bool alone = (*previous)->runs.size() == 1;
         for (const auto& run : (*previous)->runs)
-            change.inherited.push_back(inherit(run, request, same_boot));
+            change.inherited.push_back(inherit(run, request, same_boot, alone));
     }
     const auto session = change.session;
     auto reply = co_await commits_.commit(Lane::reports, std::move(change));
@@ -292,7 +297,7 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
                 const bool begin = item.kind == ReportItem::Kind::begin;
                 changes.push_back(Progress{
                     begin ? Progress::Kind::begin : Progress::Kind::checkpoint, request.session,
-                    item.attempt, item.checkpoint});
+                    item.attempt, item.checkpoint, item.number});
                 break;
             }
         }

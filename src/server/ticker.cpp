@@ -21,6 +21,7 @@ Ticker::Ticker(Store& store, Clock& clock, GroupCommit& commits, Sweeper& sweepe
 
 Task<void> Ticker::run(Stop& stop) {
     stop.wakes(*alarm_);
+    started_at_ = clock_.boot();
     while (!stop.requested()) {
         const auto& seen = commits_.seen();
         const auto decision = decide_tick({.seen = seen.clock,

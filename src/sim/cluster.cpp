@@ -14,7 +14,7 @@ HostTime draw_host_time(Rng& rng, const Plan& plan) {
     // Real oscillators stay within 0.01 %; fifty times that must do no harm either.
     if (plan.has(Fault::drift)) time.rate = 1.0 + (rng.uniform() - 0.5) * 0.01;
     time.boot_us = rng.between(seconds(1), hours(1000)).us;
-    time.wall_us = days(20'000).us;
+    time.wall_us = days(20'000).us - time.boot_us + rng.between(seconds(-1), seconds(1)).us;
     if (plan.has(Fault::step_wall_clock)) time.wall_us += rng.between(days(-400), days(400)).us;
     return time;
 }

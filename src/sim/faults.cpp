@@ -25,6 +25,9 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     if (mode == Mode::liveness) {
         plan.length = minutes(5);
         plan.faults_end = seconds(100);
+        // What is asked must be possible: even one slot has time for all of it in the end.
+        plan.submit_every = seconds(4) * plan.clients;
+        plan.job_max = seconds(10);
     }
     plan.faults &= ~masked;
     return plan;

@@ -87,6 +87,7 @@ struct Plan {
     double message_fault = 0.01;  // loss and duplication, each
     double store_fault = 0.01;    // aborts and unknown outcomes, each
     Duration submit_every = seconds(4);
+    Duration job_max = seconds(25);
     Duration length = minutes(2);
     Duration faults_end = minutes(2);  // liveness: the frozen set from here on
     bool all_hints_dropped = false;

@@ -77,6 +77,7 @@ private:
     bool start_ordered_ = false;
     bool exec_under_way_ = false;
     bool finishing_ = false;
+    std::uint64_t progress_number_ = 0;
     bool asking_ = false;  // a begin or checkpoint waits for its answer
     std::optional<Cause> killing_;
     std::optional<std::size_t> run_;  // the witness's number of the live process

@@ -215,7 +215,11 @@ void SimShim::say(ProcessEvent::Kind kind) {
     if (asks && std::exchange(asking_, true)) return;
     // What it asks to save, it may find again; only a confirmed `begin` makes it dirty.
     if (kind == ProcessEvent::Kind::checkpoint) host_.parts().witness.set_clean(*run_, true);
-    host_.to_worker({.kind = kind, .attempt = attempt(), .end = {}, .checkpoint = "state"});
+    host_.to_worker({.kind = kind,
+                     .attempt = attempt(),
+                     .end = {},
+                     .checkpoint = "state",
+                     .number = asks ? ++progress_number_ : 0});
 }
 
 void SimShim::answer(ProcessEvent::Kind kind, bool committed) {

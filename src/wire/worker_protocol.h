@@ -74,6 +74,7 @@ struct ReportItem {
     Kind kind = Kind::ended;
     AttemptEnd end;
     std::string checkpoint;
+    std::uint64_t number = 0;  // of a begin or checkpoint, rising within the attempt (O10)
 };
 struct ReportRequest {
     SessionId session;

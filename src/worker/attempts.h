@@ -25,6 +25,7 @@ struct PendingProgress {
     std::uint64_t serial = 0;
     ProcessEvent::Kind kind = ProcessEvent::Kind::begin;
     std::string checkpoint;
+    std::uint64_t number = 0;  // the shim's; the server takes only newer ones
     BootTime give_up_at;
 };
 

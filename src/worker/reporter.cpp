@@ -86,7 +86,8 @@ std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
     const bool begin = progress.kind == ProcessEvent::Kind::begin;
     return Statement{{.attempt = key,
                       .kind = begin ? Kind::begin : Kind::checkpoint,
-                      .checkpoint = progress.checkpoint},
+                      .checkpoint = progress.checkpoint,
+                      .number = progress.number},
                      progress.serial};
 }
 

@@ -247,6 +247,7 @@ void Supervisor::on_progress(ProcessEvent event) {
     attempt->progress.push_back({.serial = ++last_serial_,
                                  .kind = event.kind,
                                  .checkpoint = std::move(event.checkpoint),
+                                 .number = event.number,
                                  .give_up_at = context_.now() + progress_patience});
     context_.report_bell->ring();
     context_.watch_bell->ring();

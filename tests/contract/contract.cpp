@@ -232,7 +232,7 @@ void StoreContract::finish(SessionId id, AttemptKey attempt, const AttemptEnd& e
 
 ChangeReply StoreContract::progress(SessionId id, AttemptKey attempt, Progress::Kind kind,
                                     const std::string& checkpoint) {
-    return apply(Progress{kind, id, attempt, checkpoint});
+    return apply(Progress{kind, id, attempt, checkpoint, ++progress_number_});
 }
 
 OverdueView StoreContract::overdue(std::uint32_t limit) {

@@ -151,6 +151,7 @@ private:
     boost::asio::io_context loop_;
     std::unique_ptr<Store> store_;
     std::uint64_t last_id_ = 0;
+    std::uint64_t progress_number_ = 0;
     std::vector<SessionId> sessions_;
 };
 

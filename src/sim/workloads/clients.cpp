@@ -85,7 +85,7 @@ JobSpec Clients::draw_spec() {
     if (policy == 0) spec.policy.name = PolicyName::never;
     if (policy == 1) spec.policy.name = PolicyName::forever;
     if (policy == 2 && spec.effects != Effects::once) spec.policy.retries = 2;
-    spec.timeouts.run = rng_.between(seconds(2), seconds(30));
+    spec.timeouts.run = rng_.between(seconds(2), plan.job_max);
     if (rng_.chance(0.15)) spec.timeouts.queue = rng_.between(seconds(1), seconds(20));
     if (rng_.chance(0.1)) spec.timeouts.total = rng_.between(seconds(2), seconds(60));
     if (rng_.chance(0.1)) spec.hold = rng_.between(seconds(0), seconds(10));

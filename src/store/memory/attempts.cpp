@@ -174,9 +174,15 @@ ChangeReply apply(State& state, const Progress& change) {
     if (subject.run) {
         facts = {.in_run = true,
                  .session_is_owner = is_owner(state, *subject.run, change.session),
-                 .state = subject.run->state};
+                 .state = subject.run->state,
+                 .asks = subject.attempt->terms.asks,
+                 .number = change.number,
+                 .last_number = subject.attempt->progress_number};
     }
-    if (!decide_progress(facts)) return not_the_running_attempt("O10/not_the_running_attempt");
+    const auto decision = decide_progress(facts);
+    if (!decision) return not_the_running_attempt(decision.rule);
+    if (decision.repeated) return {Applied{}};
+    subject.attempt->progress_number = change.number;
     const bool saved = change.kind == Progress::Kind::checkpoint;
     subject.attempt->clean = saved;
     if (saved) subject.attempt->checkpoint = change.checkpoint;

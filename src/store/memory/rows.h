@@ -34,6 +34,7 @@ struct AttemptRow {
     bool clean = false;  // its last checkpoint is newer than its last `begin`
     ServiceTime claimed_at;
     std::optional<std::string> checkpoint;  // saved by this attempt
+    std::uint64_t progress_number = 0;      // the newest begin or checkpoint that counted
     std::optional<AttemptEnd> end;
     std::optional<AttemptEnd> late_result;
     std::string_view rule;
