@@ -14,7 +14,6 @@ enum class Bug {
     // Time
     each_server_adds_its_own_second,
     leases_expire_during_an_outage,
-    renewals_after_the_tick,
     // Ownership
     sweep_applied_after_a_renewal,
     late_ask_while_waiting_for_retry,
@@ -68,13 +67,14 @@ enum class Bug {
     keeper_not_compared,
     late_checkpoint_after_begin,
     takeover_shortens_the_lease,
+    renewal_for_what_was_given_up,
+    old_session_says_did_not_run,
 };
 
 constexpr std::array zoo_names = {
     std::string_view{"none"},
     std::string_view{"each_server_adds_its_own_second"},
     std::string_view{"leases_expire_during_an_outage"},
-    std::string_view{"renewals_after_the_tick"},
     std::string_view{"sweep_applied_after_a_renewal"},
     std::string_view{"late_ask_while_waiting_for_retry"},
     std::string_view{"start_at_once_for_exclusive"},
@@ -124,6 +124,8 @@ constexpr std::array zoo_names = {
     std::string_view{"keeper_not_compared"},
     std::string_view{"late_checkpoint_after_begin"},
     std::string_view{"takeover_shortens_the_lease"},
+    std::string_view{"renewal_for_what_was_given_up"},
+    std::string_view{"old_session_says_did_not_run"},
 };
 
 #ifdef PERDURE_ZOO

@@ -14,6 +14,8 @@ struct ReportFacts {
     // The speaking session, or an earlier one of its directory, owns it or once did.
     bool session_owned_it = false;
     bool in_run = false;            // this epoch is in `run`
+    bool session_is_owner = true;   // the speaking session owns it now
+    bool did_not_run = false;       // that is what it says
     bool already_reported = false;  // its end is known from a report
     bool presumed_lost = false;     // its end was only presumed, and nobody has claimed since
     bool job_ended = false;

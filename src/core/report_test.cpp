@@ -10,13 +10,30 @@ namespace {
 
 std::vector<ReportFacts> every_report() {
     std::vector<ReportFacts> all;
-    for (unsigned bits = 0; bits < 64; ++bits)
+    for (unsigned bits = 0; bits < 256; ++bits)
         all.push_back({(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0, (bits & 8U) != 0,
-                       (bits & 16U) != 0, (bits & 32U) != 0});
+                       (bits & 16U) != 0, (bits & 32U) != 0, (bits & 64U) != 0,
+                       (bits & 128U) != 0});
     return all;
 }
 
-bool known(const ReportFacts& f) { return f.attempt_exists && f.session_owned_it; }
+// "It did not run", said by a session from which the attempt was taken over.
+bool outdated(const ReportFacts& f) {
+    return f.in_run && f.did_not_run && !f.session_is_owner && !f.already_reported;
+}
+
+bool known(const ReportFacts& f) {
+    return f.attempt_exists && f.session_owned_it && !outdated(f);
+}
+
+// The first session says "did not run" and dies; the second takes the attempt over and starts it;
+// now the first one's message arrives. Believed, it would have the job run twice.
+TEST(DecideReport, does_not_believe_an_earlier_session_that_it_did_not_run) {
+    for (const auto& f : every_report())
+        if (outdated(f)) {
+            EXPECT_EQ(decide_report(f).answer, ReportAnswer::fenced);
+        }
+}
 
 // [P2], O1.
 TEST(DecideReport, fences_who_never_owned_the_attempt) {
@@ -65,7 +82,9 @@ TEST(DecideReport, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_report()) rules.insert(decide_report(f).rule);
     EXPECT_EQ(rules, (std::set<std::string_view>{"O1/no_such_attempt", "O1/not_your_attempt",
-                                                 "O1/repeated_report", "O1/the_running_attempt",
+                                                 "O1/repeated_report",
+                                                 "O1/did_not_run_said_too_late",
+                                                 "O1/the_running_attempt",
                                                  "O1/presumed_lost_reports", "O1/late_result"}));
 }
 

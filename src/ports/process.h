@@ -62,9 +62,9 @@ public:
     // conflict: the lock is held (`lock_busy`). unavailable: the shim cannot start.
     virtual Task<Result<void>> prepare(Assignment assignment) = 0;
     virtual void start(AttemptKey attempt, StartOrder order) = 0;
-    // Tells every shim that the worker lives, and until when the lease lasts. Also their clock.
-    // A shim's lease is only ever raised: before its first session a worker says BootTime{}.
-    virtual void renew(BootTime lease_until) = 0;
+    // Tells this attempt's shim that the worker lives, and until when its lease lasts; only ever
+    // raised. Zero before this life has a lease for it: then the shim goes by what it knows.
+    virtual void renew(AttemptKey attempt, BootTime lease_until) = 0;
     // SIGTERM, then SIGKILL after the grace; the event `ended` follows with this cause, unless the
     // process had ended before. An attempt that has not started ends at once, with ran == no.
     virtual void kill(AttemptKey attempt, Cause cause) = 0;

@@ -200,7 +200,11 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
     if (renewed.is(Errc::conflict))
         co_return HeartbeatAnswerMessage{.answer = HeartbeatAnswer::ignore};
     if (!renewed) co_return renewed.error();
-    co_return co_await reconcile(std::move(request), std::move(*view));
+    // Read again: only what is in `run` after the renewal is kept by it. What a sweep gave up just
+    // before must be stopped, not kept alive.
+    auto renewed_view = co_await store_.session(request.session);
+    if (!renewed_view) co_return renewed_view.error();
+    co_return co_await reconcile(std::move(request), std::move(*renewed_view));
 }
 
 Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest request,

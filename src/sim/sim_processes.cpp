@@ -77,9 +77,9 @@ void SimProcesses::start(AttemptKey attempt, StartOrder order) {
     if (auto* shim = host_.shim(attempt)) shim->order_start(order);
 }
 
-void SimProcesses::renew(BootTime lease_until) {
-    for (auto& [key, shim] : host_.shims())
-        if (shim->alive()) shim->renew(lease_until);
+void SimProcesses::renew(AttemptKey attempt, BootTime lease_until) {
+    auto* shim = host_.shim(attempt);
+    if (shim && shim->alive()) shim->renew(lease_until);
 }
 
 void SimProcesses::kill(AttemptKey attempt, Cause cause) {

@@ -18,7 +18,7 @@ public:
     Task<Result<std::uint64_t>> next_life() override;
     Task<Result<void>> prepare(Assignment assignment) override;
     void start(AttemptKey attempt, StartOrder order) override;
-    void renew(BootTime lease_until) override;
+    void renew(AttemptKey attempt, BootTime lease_until) override;
     void kill(AttemptKey attempt, Cause cause) override;
     Task<ProcessEvent> next_event() override;
     void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) override;

@@ -38,6 +38,9 @@ struct Attempt {
     Phase phase = Phase::preparing;
     bool has_directory = true;              // there may be one: forget it at the end
     std::optional<BootTime> go_until;       // of the last start order of an attempt that asks
+    // A renewal counts for an attempt only if its answer has shown that the attempt is still in
+    // `run` (O7): what was given up meanwhile must not be kept alive by it.
+    std::optional<BootTime> lease_until;
     std::optional<Cause> killed_as;         // the first kill
     bool cut_off = false;                   // killed for its lease or a stale epoch
     bool start_is_known = false;            // to the server, for good
@@ -46,6 +49,7 @@ struct Attempt {
     std::deque<PendingProgress> progress;
 
     bool is_started() const { return phase == Phase::running || phase == Phase::ended; }
+    void raise_lease(BootTime until) { lease_until = std::max(lease_until.value_or(until), until); }
     bool may_run() const { return phase == Phase::ordered || phase == Phase::running; }
 };
 

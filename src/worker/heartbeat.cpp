@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/probe.h"
+#include "base/zoo.h"
 
 namespace perdure {
 
@@ -57,7 +58,8 @@ Task<bool> Heartbeat::beat() {
                     .server = session_.server(),
                     .at = context_.now(),
                     .lease = request.lease,
-                    .mode = context_.mode};
+                    .mode = context_.mode,
+                    .listed = request.attempts};
     auto answer = co_await context_.ports.servers.heartbeat(sent.server, std::move(request));
     if (context_.stop.requested()) co_return true;
     if (!answer) {
@@ -83,6 +85,21 @@ void Heartbeat::announced(WorkerMode mode) {
     context_.drain_bell->ring();
 }
 
+// The answer has shown that what was listed and not stopped is in `run`; of anything else it says
+// nothing, and a lease that ended meanwhile may have given it away.
+void Heartbeat::renew(const Sent& sent, const std::vector<AttemptKey>& stopped) {
+    const auto until = sent.at + sent.lease;
+    session_.raise_lease(until);
+    for (const auto key : table_.keys()) {
+        const bool listed = std::any_of(sent.listed.begin(), sent.listed.end(),
+                                        [&](const Listed& l) { return l.attempt == key; });
+        const bool gone = std::find(stopped.begin(), stopped.end(), key) != stopped.end();
+        const bool confirmed = listed && !gone;
+        if (confirmed || zoo(Bug::renewal_for_what_was_given_up))
+            table_.find(key)->raise_lease(until);
+    }
+}
+
 void Heartbeat::obey(const Sent& sent, HeartbeatAnswerMessage answer) {
     session_.saw_tick(answer.tick);
     switch (answer.answer) {
@@ -91,12 +108,13 @@ void Heartbeat::obey(const Sent& sent, HeartbeatAnswerMessage answer) {
         case HeartbeatAnswer::cloned: session_.ended(); return;
         case HeartbeatAnswer::accept: break;
     }
-    session_.raise_lease(sent.at + sent.lease);
-    announced(sent.mode);
+    // First what is not ours any more: the renewed lease must not reach it.
     for (const auto key : answer.stop) {
         reached<"worker_told_to_stop">();
         supervisor_.disown(key);
     }
+    renew(sent, answer.stop);
+    announced(sent.mode);
     for (const auto& order : answer.kill) supervisor_.kill(order.attempt, order.cause);
     for (auto& assignment : answer.resent) {
         reached<"worker_got_an_assignment_again">();

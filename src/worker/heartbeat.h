@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 #include <memory>
 
 #include "base/time.h"
@@ -31,12 +32,14 @@ private:
         BootTime at;
         Duration lease;
         WorkerMode mode = WorkerMode::working;
+        std::vector<Listed> listed;
     };
 
     HeartbeatRequest build();
     // True if the server has answered.
     Task<bool> beat();
     void failed(const Sent& sent, const Error& why);
+    void renew(const Sent& sent, const std::vector<AttemptKey>& stopped);
     void announced(WorkerMode mode);
     void obey(const Sent& sent, HeartbeatAnswerMessage answer);
 

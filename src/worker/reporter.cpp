@@ -92,7 +92,7 @@ std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
 }
 
 Task<bool> Reporter::report_once(std::vector<Statement> statements) {
-    Sent sent{session_.id(), context_.now(), std::move(statements)};
+    Sent sent{session_.id(), context_.now(), *session_.lease_until(), std::move(statements)};
     ReportRequest request{.session = sent.session};
     for (const auto& statement : sent.statements) request.items.push_back(statement.item);
 
@@ -142,7 +142,7 @@ bool Reporter::settle_one(const Statement& statement, ItemAnswer answer, const S
     switch (statement.item.kind) {
         case Kind::ended: supervisor_.acknowledge(key); return true;
         case Kind::ask:
-            if (!fenced) supervisor_.go(key, sent.at);
+            if (!fenced) supervisor_.go(key, sent.at, sent.lease_until);
             break;
         case Kind::started:
             if (auto* attempt = table_.find(key); attempt && !fenced)

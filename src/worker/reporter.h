@@ -34,6 +34,7 @@ private:
     struct Sent {
         SessionId session;
         BootTime at;
+        BootTime lease_until;  // as known when it was sent
         std::vector<Statement> statements;
     };
 

@@ -40,11 +40,8 @@ void Session::ended() {
 
 void Session::raise_lease(BootTime until) {
     lease_until_ = std::max(lease_until_.value_or(until), until);
-    tell_shims();
     context_.watch_bell->ring();
 }
-
-void Session::tell_shims() { context_.ports.processes.renew(lease_until_.value_or(BootTime{})); }
 
 void Session::move_on(std::size_t failed) {
     const auto count = context_.ports.servers.server_count();

@@ -35,8 +35,6 @@ public:
     // The server has ended it: nothing is asked under it any more.
     void ended();
     void raise_lease(BootTime until);
-    // The shims see that the worker lives; before the first session, without a lease of its own.
-    void tell_shims();
 
     // Goes to the next server, unless somebody else has done so since `failed` was chosen.
     void move_on(std::size_t failed);

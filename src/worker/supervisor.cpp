@@ -133,11 +133,12 @@ void Supervisor::start_at_once(AttemptKey key) {
     if (attempt->terms.asks || attempt->killed_as) return;
     if (!session_.is_open() || context_.mode != WorkerMode::working) return;
     attempt->phase = Phase::ordered;
+    attempt->raise_lease(*session_.lease_until());
     context_.ports.processes.start(
-        key, {.go_until = std::nullopt, .lease_until = *session_.lease_until()});
+        key, {.go_until = std::nullopt, .lease_until = *attempt->lease_until});
 }
 
-void Supervisor::go(AttemptKey key, BootTime sent) {
+void Supervisor::go(AttemptKey key, BootTime sent, BootTime lease_until) {
     auto* attempt = table_.find(key);
     if (!attempt) return;
     attempt->start_is_known = true;
@@ -145,8 +146,10 @@ void Supervisor::go(AttemptKey key, BootTime sent) {
     if (!waits || attempt->killed_as || context_.mode != WorkerMode::working) return;
     attempt->phase = Phase::ordered;
     attempt->go_until = sent + context_.options.timing.go;
+    // The lease as it was known before the ask: when that was committed, it was at least as long.
+    attempt->raise_lease(lease_until);
     context_.ports.processes.start(
-        key, {.go_until = attempt->go_until, .lease_until = *session_.lease_until()});
+        key, {.go_until = attempt->go_until, .lease_until = *attempt->lease_until});
     context_.watch_bell->ring();
 }
 

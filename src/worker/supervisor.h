@@ -25,7 +25,7 @@ public:
     // A new session: attempts that waited for one and need not ask may start.
     void session_opened();
     // The answer to an ask that was sent at `sent` (O4).
-    void go(AttemptKey key, BootTime sent);
+    void go(AttemptKey key, BootTime sent, BootTime lease_until);
     // Idempotent. One that has not started ends without having run.
     void kill(AttemptKey key, Cause cause);
     // The server says that it is not ours any more: its epoch is stale (O7).

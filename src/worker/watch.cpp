@@ -10,32 +10,39 @@ namespace {
 
 constexpr Duration period = seconds(1);
 
-WorkerKillFacts kill_facts(const Attempt& attempt, const Session& session, BootTime now) {
+WorkerKillFacts kill_facts(const Attempt& attempt, BootTime now) {
     return {.terms = attempt.terms,
             .may_run = attempt.may_run() && !attempt.cut_off,
-            .lease_until = session.lease_until(),
+            .lease_until = attempt.lease_until,
             .now = now};
 }
 
 }  // namespace
 
-Watch::Watch(WorkerContext& context, AttemptTable& table, Session& session, Supervisor& supervisor)
-    : context_(context), table_(table), session_(session), supervisor_(supervisor) {}
+Watch::Watch(WorkerContext& context, AttemptTable& table, Supervisor& supervisor)
+    : context_(context), table_(table), supervisor_(supervisor) {}
 
 Task<void> Watch::run() {
     while (!context_.stop.requested()) {
         kill_overdue(false);
-        session_.tell_shims();
+        tell_shims();
         supervisor_.give_up_old_progress();
         ring_for_expired_goes();
         co_await context_.watch_bell->wait(until_next());
     }
 }
 
+void Watch::tell_shims() {
+    for (const auto& [key, attempt] : table_.all()) {
+        if (attempt.phase == Attempt::Phase::ended) continue;
+        context_.ports.processes.renew(key, attempt.lease_until.value_or(BootTime{}));
+    }
+}
+
 void Watch::kill_overdue(bool about_to_speak) {
     const auto now = context_.now();
     for (const auto key : table_.keys()) {
-        auto facts = kill_facts(*table_.find(key), session_, now);
+        auto facts = kill_facts(*table_.find(key), now);
         facts.about_to_speak = about_to_speak;
         const auto kill = decide_worker_kill(facts, context_.options.timing);
         if (!kill.at || now < *kill.at) continue;
@@ -58,7 +65,7 @@ Duration Watch::until_next() const {
     auto next = now + period;
     for (const auto& [key, attempt] : table_.all()) {
         const auto kill =
-            decide_worker_kill(kill_facts(attempt, session_, now), context_.options.timing);
+            decide_worker_kill(kill_facts(attempt, now), context_.options.timing);
         if (kill.at) next = std::min(next, *kill.at);
         // An expired go has rung already; the reporter may be slow with it.
         const bool good = attempt.go_until && *attempt.go_until > now;

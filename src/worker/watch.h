@@ -13,7 +13,7 @@ namespace perdure {
 
 class Watch {
 public:
-    Watch(WorkerContext& context, AttemptTable& table, Session& session, Supervisor& supervisor);
+    Watch(WorkerContext& context, AttemptTable& table, Supervisor& supervisor);
 
     Task<void> run();
     // Right before anything is said to a server: the host may have slept past its leases, and
@@ -22,12 +22,13 @@ public:
 
 private:
     void kill_overdue(bool about_to_speak);
+    // Every shim sees that the worker lives, and the lease that its own attempt is sure of.
+    void tell_shims();
     void ring_for_expired_goes();
     Duration until_next() const;
 
     WorkerContext& context_;
     AttemptTable& table_;
-    Session& session_;
     Supervisor& supervisor_;
 };
 

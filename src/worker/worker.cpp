@@ -10,7 +10,7 @@ Worker::Worker(WorkerPorts ports, WorkerOptions options, Log log)
     : context_(ports, std::move(options), std::move(log)),
       session_(context_),
       supervisor_(context_, table_, session_),
-      watch_(context_, table_, session_, supervisor_),
+      watch_(context_, table_, supervisor_),
       opener_(context_, table_, session_, supervisor_, watch_),
       heartbeat_(context_, table_, session_, supervisor_, watch_),
       stream_reader_(context_, session_, supervisor_),

@@ -213,7 +213,7 @@ public:
         started.push_back({attempt, order});
         if (starts) say(ProcessEvent::Kind::started, attempt);
     }
-    void renew(BootTime until) override { renewed.push_back(until); }
+    void renew(AttemptKey, BootTime until) override { renewed.push_back(until); }
     void kill(AttemptKey attempt, Cause cause) override {
         journal_.push_back("kill");
         killed.emplace_back(attempt, cause);

@@ -53,8 +53,8 @@ void expect_holders(const JobView& job, const Held& held) {
     const auto found = held.find(job.id);
     const auto holds = found == held.end() ? std::set<Thing>{} : found->second;
     const bool should_hold = job.run || job.kept_until;
-    EXPECT_EQ(holds, should_hold ? std::set<Thing>(things.begin(), things.end())
-                                 : std::set<Thing>{});
+    EXPECT_EQ(holds,
+              should_hold ? std::set<Thing>(things.begin(), things.end()) : std::set<Thing>{});
     if (!job.blocked_on) return;
     EXPECT_TRUE(std::find(things.begin(), things.end(), *job.blocked_on) != things.end());
 }

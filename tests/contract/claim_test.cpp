@@ -95,8 +95,7 @@ TEST_P(StoreContract, claims_go_by_priority_then_time_then_id) {
     pass(seconds(1));
     ASSERT_TRUE(apply(later).has_value());
     ASSERT_TRUE(apply(late).has_value());
-    EXPECT_EQ(jobs_of(claim(worker)),
-              (std::vector<JobId>{urgent, early, late.id, later.id, last}));
+    EXPECT_EQ(jobs_of(claim(worker)), (std::vector<JobId>{urgent, early, late.id, later.id, last}));
 }
 
 TEST_P(StoreContract, first_in_line_is_before_all_of_its_own_priority_and_no_higher) {
@@ -126,7 +125,8 @@ TEST_P(StoreContract, a_session_gets_only_what_it_offers_to_take) {
     const auto printer = open_session({.name = "p", .offer = {.queues = {"print"}}});
     const auto worker = open_session({.name = "w", .offer = {.kinds = {"work"}}});
     const auto stranger = open_session({.name = "s", .offer = {.tenant = "other"}});
-    const auto nobody = open_session({.name = "n", .offer = {.queues = {"mail"}, .kinds = {"page"}}});
+    const auto nobody =
+        open_session({.name = "n", .offer = {.queues = {"mail"}, .kinds = {"page"}}});
     EXPECT_TRUE(claim(nobody).empty());
     EXPECT_EQ(jobs_of(claim(printer)), std::vector<JobId>{page});
     EXPECT_EQ(jobs_of(claim(worker)), std::vector<JobId>{mail});

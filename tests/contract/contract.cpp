@@ -23,9 +23,7 @@ AttemptEnd conflict_with_somebody() {
 AttemptEnd wants_to_run_at(WallTime date) {
     return {.cause = Cause::verdict_at, .ran = Ran::yes, .reported = true, .at = date};
 }
-AttemptEnd did_not_run() {
-    return {.cause = Cause::shim_failed, .ran = Ran::no, .reported = true};
-}
+AttemptEnd did_not_run() { return {.cause = Cause::shim_failed, .ran = Ran::no, .reported = true}; }
 
 JobSpec Wanted::job() {
     JobSpec spec;
@@ -303,8 +301,8 @@ AuditView StoreContract::audit() {
 testing::AssertionResult refused(const ChangeReply& reply, Errc code) {
     if (reply.is(code)) return testing::AssertionSuccess();
     if (reply) return testing::AssertionFailure() << "it was not refused";
-    return testing::AssertionFailure() << "it was refused as " << to_string(reply.error().code)
-                                       << ": " << reply.error().what;
+    return testing::AssertionFailure()
+           << "it was refused as " << to_string(reply.error().code) << ": " << reply.error().what;
 }
 
 }  // namespace perdure::contract

@@ -26,7 +26,7 @@ namespace perdure::contract {
 AttemptEnd success();
 AttemptEnd exit_with(std::int32_t code);
 AttemptEnd crash();
-AttemptEnd conflict_with_somebody();          // policy: again at once
+AttemptEnd conflict_with_somebody();  // policy: again at once
 AttemptEnd wants_to_run_at(WallTime date);
 AttemptEnd did_not_run();
 
@@ -90,7 +90,7 @@ protected:
 
     // Time.
     ServiceTime now();
-    void pass(Duration time);               // nobody renews meanwhile
+    void pass(Duration time);                  // nobody renews meanwhile
     void pass_with_heartbeats(Duration time);  // every open session renews
 
     // Jobs.

@@ -30,23 +30,23 @@ std::string text(const Terms& terms) {
 }
 
 std::string text(const AttemptView& a) {
-    return fmt::format("  attempt {} generation={} session={} number={} {} {}at={} end=[{}] "
-                       "late=[{}] rule={}\n",
-                       a.epoch.value, a.generation, a.session.value, a.assignment, text(a.terms),
-                       a.start_committed ? "started " : "", a.claimed_at.us,
-                       a.end ? text(*a.end) : "", a.late_result ? text(*a.late_result) : "",
-                       a.rule);
+    return fmt::format(
+        "  attempt {} generation={} session={} number={} {} {}at={} end=[{}] "
+        "late=[{}] rule={}\n",
+        a.epoch.value, a.generation, a.session.value, a.assignment, text(a.terms),
+        a.start_committed ? "started " : "", a.claimed_at.us, a.end ? text(*a.end) : "",
+        a.late_result ? text(*a.late_result) : "", a.rule);
 }
 
 std::string text(const RunView& r) {
     std::string counts;
     for (const auto count : r.counts.of) counts += fmt::format("{},", count);
-    return fmt::format("  run job={} epoch={} session={} number={} {} {} clean={} order={} "
-                       "confirm={} checkpoint={} counts={}{}\n",
-                       r.attempt.job.value, r.attempt.epoch.value, r.session.value, r.assignment,
-                       to_string(r.state), text(r.terms), r.clean,
-                       r.order ? to_string(*r.order) : "-", r.confirm_deadline.us, r.checkpoint,
-                       counts, r.counts.did_not_run_in_a_row);
+    return fmt::format(
+        "  run job={} epoch={} session={} number={} {} {} clean={} order={} "
+        "confirm={} checkpoint={} counts={}{}\n",
+        r.attempt.job.value, r.attempt.epoch.value, r.session.value, r.assignment,
+        to_string(r.state), text(r.terms), r.clean, r.order ? to_string(*r.order) : "-",
+        r.confirm_deadline.us, r.checkpoint, counts, r.counts.did_not_run_in_a_row);
 }
 
 std::string text(const ServiceTick& clock) {
@@ -101,11 +101,11 @@ std::string describe(const JobView& job) {
 }
 
 std::string describe(const SessionView& s) {
-    auto all = fmt::format("session {} life={} worker={} open={} stream={} assignments={} "
-                           "heartbeat={} hash={} seen={} renewal={} slots={} lease={} heard={}\n",
-                           s.session.value, s.life, s.worker, s.open, s.stream, s.assignments,
-                           s.heartbeat, s.content_hash, s.seen, s.renewal, s.slots,
-                           s.lease_deadline.us, s.heard_at.us);
+    auto all = fmt::format(
+        "session {} life={} worker={} open={} stream={} assignments={} "
+        "heartbeat={} hash={} seen={} renewal={} slots={} lease={} heard={}\n",
+        s.session.value, s.life, s.worker, s.open, s.stream, s.assignments, s.heartbeat,
+        s.content_hash, s.seen, s.renewal, s.slots, s.lease_deadline.us, s.heard_at.us);
     for (const auto& run : s.runs) all += text(run);
     return all;
 }

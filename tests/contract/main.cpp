@@ -18,6 +18,7 @@ constexpr std::array store_bugs = {
     Bug::each_server_adds_its_own_second,
     Bug::sweep_applied_after_a_renewal,
     Bug::late_ask_while_waiting_for_retry,
+    Bug::late_checkpoint_after_begin,
     Bug::assignment_numbers_per_server,
     Bug::fence_by_worker_name,
     Bug::promotion_forgotten_on_free,

@@ -143,6 +143,16 @@ private:
         return change;
     }
 
+    // A message about a job's newest attempt from its last owner, who may have lost it.
+    Change from_the_dead() {
+        const auto view = run(store().jobs({any_job()}));
+        if (view->empty() || view->front().attempts.empty()) return tick();
+        const auto& last = view->front().attempts.back();
+        const AttemptKey attempt{view->front().id, last.epoch};
+        if (chance(3)) return Report{last.session, attempt, end()};
+        return Reinstate{last.session, attempt};
+    }
+
     Change by_a_worker() {
         const auto of = any_session();
         const auto view = run(store().session(of));
@@ -156,9 +166,9 @@ private:
             case 6: return Report{of, any_attempt(of), end()};
             case 7:
                 return Progress{chance(2) ? Progress::Kind::begin : Progress::Kind::checkpoint, of,
-                                any_attempt(of), "state"};
+                                any_attempt(of), "state", below(10)};
             case 8: return chance(3) ? Change{EndSession{of}} : Change{OpenStream{of}};
-            case 9: return Reinstate{of, any_attempt(of)};
+            case 9: return from_the_dead();
             default: return heartbeat(of);
         }
     }

@@ -161,13 +161,13 @@ TEST_P(StoreContract, a_refusal_touches_nothing) {
     settled.state = JobState::starting;
     const AttemptKey wrong{id, attempt.epoch.next()};
     const auto before = describe(audit()) + describe(session(mine)) + describe(session(ended));
-    const auto reply = commit(
-        {old_heartbeat, Tick{clock.tick + 1, clock}, submit_of(Wanted::limited("undefined")),
-         open_session_of({.name = "worker-1"}), settled, Reinstate{mine, attempt},
-         OrderKill{wrong, Cause::cancelled}, Hold{id, true}, Hold{waiting, false},
-         MoveWaiting{waiting, Epoch{7}, JobState::ready, {WaitDecision::Kind::expire}},
-         DealWithQuarantined{id}, TakeKeeper{{ServerId{1}, 9, {}}, {}},
-         DefineLimit{"default", "zero", 0}, Cancel{JobId{next_id()}}});
+    const auto reply =
+        commit({old_heartbeat, Tick{clock.tick + 1, clock}, submit_of(Wanted::limited("undefined")),
+                open_session_of({.name = "worker-1"}), settled, Reinstate{mine, attempt},
+                OrderKill{wrong, Cause::cancelled}, Hold{id, true}, Hold{waiting, false},
+                MoveWaiting{waiting, Epoch{7}, JobState::ready, {WaitDecision::Kind::expire}},
+                DealWithQuarantined{id}, TakeKeeper{{ServerId{1}, 9, {}}, {}},
+                DefineLimit{"default", "zero", 0}, Cancel{JobId{next_id()}}});
     for (const auto& refusal : reply.replies) {
         EXPECT_FALSE(refusal.has_value());
         EXPECT_FALSE(refusal.is(Errc::fenced));  // those are counted, see below

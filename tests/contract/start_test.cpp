@@ -1,4 +1,5 @@
 // Starts, begin and checkpoint: only the running attempt of the current session [P2] (O1, O4, O10).
+#include "tests/contract/audit.h"
 #include "tests/contract/contract.h"
 
 namespace perdure::contract {
@@ -158,6 +159,38 @@ TEST_P(StoreContract, an_attempt_that_goes_on_from_a_checkpoint_begins_dirty) {
     run_one(worker);
     EXPECT_EQ(job(id).run->checkpoint, "half");
     EXPECT_FALSE(job(id).run->clean);
+}
+
+// Cut off, a clean job calls `begin`; an older checkpoint that was still under way comes after it.
+TEST_P(StoreContract, a_checkpoint_that_was_overtaken_by_a_begin_is_fenced) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::resumable());
+    const auto attempt = run_one(worker);
+    ASSERT_TRUE(apply(Progress{begin, worker, attempt, "", 2}).has_value());
+    EXPECT_TRUE(refused(apply(Progress{checkpoint, worker, attempt, "old", 1}), Errc::fenced));
+    EXPECT_FALSE(job(id).run->clean);
+    EXPECT_TRUE(apply(Progress{checkpoint, worker, attempt, "new", 3}).has_value());
+    EXPECT_TRUE(job(id).run->clean);
+}
+
+TEST_P(StoreContract, repeated_progress_gets_the_same_answer_and_changes_nothing) {
+    const auto worker = open_session();
+    submit(Wanted::resumable());
+    const auto attempt = run_one(worker);
+    const Progress saved{checkpoint, worker, attempt, "x", 1};
+    ASSERT_TRUE(apply(saved).has_value());
+    const auto before = describe(audit());
+    EXPECT_TRUE(apply(saved).has_value());
+    EXPECT_EQ(describe(audit()), before);
+}
+
+TEST_P(StoreContract, progress_may_be_quicker_than_the_confirmation_of_its_start) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::job());
+    const auto attempt = claim_one(worker);
+    EXPECT_TRUE(progress(worker, attempt, checkpoint, "x").has_value());
+    EXPECT_TRUE(job(id).run->clean);
+    EXPECT_EQ(state(id), JobState::starting);
 }
 
 TEST_P(StoreContract, progress_before_the_start_is_committed_is_fenced) {

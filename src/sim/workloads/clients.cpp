@@ -156,7 +156,8 @@ Task<void> Clients::meddle(std::size_t client) {
             auto held = co_await ask<bool>(client, [job](JobService& jobs) {
                 return hold_job(jobs, job);
             });
-            if (!held || !*held) break;
+            const bool refused = held && !*held;  // no answer: it may be held
+            if (refused) break;
             reached<"job_held">();
             co_await parts_.world.sleep(lives_[client], rng_.between(seconds(1), seconds(8)));
             for (;;) {  // whoever holds a job lets it go on

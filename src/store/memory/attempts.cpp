@@ -77,13 +77,16 @@ bool owned_it(State& state, const AttemptRow& attempt, SessionId speaker) {
            });
 }
 
-ReportFacts report_facts(State& state, const Subject& subject, SessionId speaker) {
+ReportFacts report_facts(State& state, const Subject& subject, const Report& said) {
+    const auto speaker = said.session;
     if (!subject.attempt) return {};
     const auto& lost = subject.job->presumed_lost;
     const auto& end = subject.attempt->end;
     return {.attempt_exists = true,
             .session_owned_it = owned_it(state, *subject.attempt, speaker),
             .in_run = subject.run != nullptr,
+            .session_is_owner = subject.run && is_owner(state, *subject.run, speaker),
+            .did_not_run = said.end.ran == Ran::no,
             .already_reported = end && end->reported,
             .presumed_lost = lost && lost->epoch == subject.attempt->epoch,
             .job_ended = has_ended(state_of(*subject.job))};
@@ -98,7 +101,7 @@ void accept(State& state, const Subject& subject, AttemptEnd end) {
 }
 
 void file_late(State& state, const Subject& subject, AttemptEnd end) {
-    reached<"report: late result filed">();
+    reached<"late_result_stored">();
     end.reported = true;
     if (!subject.attempt->late_result) subject.attempt->late_result = end;
     ++state.fenced;
@@ -154,10 +157,10 @@ ChangeReply apply(State& state, const Start& change) {
 
 ChangeReply apply(State& state, const Report& change) {
     const auto subject = find(state, change.attempt);
-    const auto decision = decide_report(report_facts(state, subject, change.session));
+    const auto decision = decide_report(report_facts(state, subject, change));
     switch (decision.answer) {
         case ReportAnswer::correct:
-            reached<"report: a presumed end corrected">();
+            reached<"presumed_end_corrected">();
             accept(state, subject, change.end);
             break;
         case ReportAnswer::accept: accept(state, subject, change.end); break;
@@ -220,7 +223,7 @@ ChangeReply apply(State& state, const Reinstate& change) {
     if (!may_bring_back(state, *subject.attempt, *session))
         return error(Errc::fenced, "the session never owned the attempt");
     if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
-    reached<"reinstate: a presumed loss undone">();
+    reached<"presumed_loss_undone">();
     put_into_run(state, subject, *session);
     return {Applied{}};
 }

@@ -140,11 +140,11 @@ Claimed claim(State& state, SessionRow& session, std::uint32_t max) {
                 --wanted;
                 break;
             case Kind::skip:
-                reached<"claim: skipped for another worker">();
+                reached<"claim_skipped_for_another_worker">();
                 cursor->skipped = *head;
                 break;
             case Kind::block:
-                reached<"claim: blocked">();
+                reached<"claim_blocked">();
                 move(state, job, Blocked{job.in<Ready>()->stay, decision.blocked_on});
                 break;
         }
