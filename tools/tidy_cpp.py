@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import PurePosixPath
 
 from tidy import Finding, line_of
+from tidy_await import check_awaits
 from tidy_lex import code_of, includes_of, scopes_of
 
 # A file includes lower layers only, never a sibling. CMakeLists.txt has the same numbers.
@@ -241,4 +242,4 @@ def check_headers(tree):
 
 
 RULES = [check_layers, check_lines, check_folders, check_scopes, check_python, check_banned,
-         check_catch, check_macros, check_marks, check_headers]
+         check_catch, check_macros, check_marks, check_headers, check_awaits]

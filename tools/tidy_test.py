@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import tidy
+import tidy_await
 import tidy_cpp
 import tidy_docs
 import tidy_lex
@@ -213,6 +214,41 @@ class Words(RuleTest):
         self.assert_silent(rule, {"src/base/a.h": HEADER, "src/base/a.cpp": "int a;\n"})
         self.assert_fires(rule, {"src/base/a.h": "#pragma once\n"}, "does not open")
         self.assert_fires(rule, {"src/base/a.h": "// A.\n#include <map>\n#pragma once\n"}, "once")
+
+
+class Awaits(RuleTest):
+    """What g++ 12 destroys twice: see tidy_await.py."""
+
+    def body(self, code):
+        return {"src/server/a.cpp": "Task<void> A::f() {\n    " + code + "\n}\n"}
+
+    def test_dangerous_temporaries(self):
+        for code, name in [("co_await g(Renew{.session = s});", "Renew"),
+                           ("auto r = co_await c.commit(lane, ns::Report{s, {}});", "ns::Report"),
+                           ("co_await g({.tenant = t, .name = n});", "braces"),
+                           ("co_await g(std::vector<Change>{a, b});", "std::vector<Change>"),
+                           ("h(Spec{a}, co_await g());", "Spec"),
+                           ("if (co_await g(Spec{a})) return;", "Spec"),
+                           ("co_await ask(c, [spec](Jobs& j) { return j.submit(spec); });", "[spec]"),
+                           ("co_await g([=] { return 1; });", "[=]"),
+                           ("co_await g([s = std::move(s)]() mutable { return s; });", "[s = std"),
+                           ("co_await suspend([=](Suspended me) { keep(me); });", "[=]"),
+                           ("co_await suspend([p = std::move(p)](Suspended me) { p->f(me); });",
+                            "[p = std"),
+                           ("co_return co_await g(Spec{\n        a});", "Spec")]:
+            self.assert_fires(tidy_await.check_awaits, self.body(code), f"`{name}",
+                              "destroys such temporaries twice")
+
+    def test_harmless_ones(self):
+        for code in ["Renew renew{.session = s};\n    co_await g(std::move(renew));",
+                     "auto f = [spec](Jobs& j) { return j.submit(spec); };\n    co_await ask(f);",
+                     "co_await g(Spec{}, {}, Spec());",
+                     "co_await suspend([this, mine = p.get()](Suspended me) { mine->take(me); });",
+                     "co_await g([&](const X& x) { return Y{x.a}; }, [this, &b] { return b[1]; });",
+                     "while (co_await g(a[i], b)) {\n    h(Spec{a});\n    }",
+                     "for (auto& x : v) {\n    co_await g(x);\n    }\n    h(Spec{a});",
+                     "// co_await g(Spec{a});"]:
+            self.assert_silent(tidy_await.check_awaits, self.body(code))
 
 
 class Spelling(RuleTest):

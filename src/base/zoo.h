@@ -128,6 +128,11 @@ constexpr std::array zoo_names = {
     std::string_view{"old_session_says_did_not_run"},
 };
 
+// From here on, up to the other: bugs of a store that one history shows at once. The contract
+// suite must catch them; a simulated world may never be unlucky enough.
+inline constexpr Bug first_contract_bug = Bug::epoch_not_raised;
+inline constexpr Bug last_contract_bug = Bug::late_checkpoint_after_begin;
+
 #ifdef PERDURE_ZOO
 inline Bug zoo_bug = Bug::none;
 inline bool zoo(Bug bug) { return zoo_bug == bug; }

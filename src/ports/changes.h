@@ -64,6 +64,7 @@ struct Submit {
 
 // Takes as many jobs as the session has free slots, in claim order, at most `max`; draws epochs
 // and assignment numbers; takes keys and limits, or blocks what cannot have them (C4).
+// It may stop early in a long line of jobs that it can only block: `left` says that there is more.
 // fenced: the session has ended or the stream is not its newest. conflict: it is suspect.
 struct Claim {
     SessionId session;
@@ -73,6 +74,7 @@ struct Claim {
 
 // Opens a session; decided by decide_opening() and decide_inherit() over opening_facts().
 // In one transaction the previous session ends and each of its attempts goes over or is settled.
+// The new lease is never shorter than what is left of the old one (L2).
 // conflict: the directory's current session or its set of attempts is not the one decided on.
 struct OpenSession {
     struct Inherited {

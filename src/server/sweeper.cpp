@@ -32,10 +32,7 @@ std::vector<Change> Sweeper::decide(const OverdueView& overdue) const {
     std::vector<Change> changes;
     for (const auto& [run, facts, renewal] : overdue.runs) {
         const auto decision = decide_recovery(facts);
-        if (!decision.end) {
-            if (decision.rule == "O7/owner_lost_within_hold") reached<"owner_lost_within_hold">();
-            continue;
-        }
+        if (!decision.end) continue;
         log_.write(Level::warn, "attempt lost", "job", run.attempt.job.text(), "epoch",
                    run.attempt.epoch.value, "rule", decision.rule);
         changes.push_back(settle(run, *decision.end, Settle::Renewal{run.session, renewal}));

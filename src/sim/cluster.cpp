@@ -139,11 +139,21 @@ void Cluster::drain_worker(std::size_t i, bool detach) {
     auto& node = *workers_[i];
     if (!node.worker) return;
     detach ? node.worker->detach() : node.worker->drain();
-    // Whoever upgrades waits for the end of it, but not for ever.
-    const auto life = node.life;
-    parts_.world.after(parts_.plan.timing.drain + seconds(15), Life{}, [this, i, life] {
-        if (workers_[i]->life != life || !workers_[i]->worker) return;
+    await_stop(i, parts_.world.now() + parts_.plan.timing.drain + seconds(15));
+}
+
+// Whoever upgrades waits for the end of the old worker, but not for ever; and some upgrades fail.
+void Cluster::await_stop(std::size_t i, TrueTime patience) {
+    const auto life = workers_[i]->life;
+    parts_.world.after(milliseconds(200), Life{}, [this, i, life, patience] {
+        auto& node = *workers_[i];
+        if (node.life != life || !node.worker) return;
+        const bool stopped = node.worker->finished();
+        if (!stopped && parts_.world.now() < patience) return await_stop(i, patience);
         kill_worker(i, milliseconds(500));
+        if (!rng_.chance(0.3)) return;
+        parts_.world.after(rng_.between(milliseconds(600), seconds(3)), Life{},
+                           [this, i] { kill_worker(i, seconds(40)); });
     });
 }
 

@@ -97,6 +97,7 @@ public:
     void serve(std::size_t server, std::function<void(Result<Reply>)> answer, Handle handle);
 
 private:
+    void await_stop(std::size_t i, TrueTime patience);
     void restart_worker_after(std::size_t i, Duration wait);
 
     Parts parts_;

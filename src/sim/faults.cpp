@@ -4,6 +4,16 @@
 
 namespace perdure::sim {
 
+namespace {
+
+constexpr Fault costs_an_owner[] = {
+    Fault::kill_worker,   Fault::kill_watchdog, Fault::pause_worker,    Fault::pause_host,
+    Fault::pause_server,  Fault::reboot_host,   Fault::drain_worker,    Fault::slow_network,
+    Fault::lose_message,  Fault::cut_one_way,   Fault::cut_both_ways,   Fault::slow_store,
+    Fault::kill_own_worker};
+
+}  // namespace
+
 Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     Rng rng(seed * 2 + (mode == Mode::liveness ? 1 : 0));
     Plan plan{.seed = seed, .mode = mode};
@@ -29,6 +39,9 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
         plan.submit_every = seconds(4) * plan.clients;
         plan.job_max = seconds(10);
     }
+    plan.owners_are_safe = rng.chance(0.15);
+    if (plan.owners_are_safe)
+        for (const auto fault : costs_an_owner) plan.faults.reset(static_cast<std::size_t>(fault));
     plan.faults &= ~masked;
     return plan;
 }
@@ -42,7 +55,8 @@ std::string Plan::text() const {
         "{:.1f} accidents a minute, message faults {:.3f}, store faults {:.3f}{}; faults: {}",
         seed, to_string(mode), servers, workers, slots, clients, timing.hold.seconds(),
         accidents_per_minute, message_fault, store_fault,
-        all_hints_dropped ? ", all hints dropped" : "", on.empty() ? "none" : on);
+        std::string(all_hints_dropped ? ", all hints dropped" : "") +
+            (owners_are_safe ? ", owners are safe" : ""), on.empty() ? "none" : on);
 }
 
 }  // namespace perdure::sim

@@ -39,6 +39,7 @@ enum class Fault {
     slow_store,
     store_down,
     fail_over,
+    poison_request,  // one that the store cannot take
     // clocks
     drift,
     step_wall_clock,
@@ -49,7 +50,7 @@ enum class Fault {
     ignore_sigterm,
     own_failure,
 };
-inline constexpr std::size_t fault_count = 28;
+inline constexpr std::size_t fault_count = 29;
 
 inline constexpr std::array<std::string_view, fault_count> fault_names = {
     "kill_worker",   "kill_watchdog",   "kill_shim",         "kill_server",
@@ -57,8 +58,9 @@ inline constexpr std::array<std::string_view, fault_count> fault_names = {
     "drain_worker",  "shim_fails",      "slow_network",      "lose_message",
     "duplicate_message", "cut_one_way", "cut_both_ways",     "reset_stream",
     "abort_group",   "unknown_outcome", "slow_store",        "store_down",
-    "fail_over",     "drift",           "step_wall_clock",   "crash",
-    "hang",          "kill_own_worker", "ignore_sigterm",    "own_failure",
+    "fail_over",     "poison_request",  "drift",             "step_wall_clock",
+    "crash",         "hang",            "kill_own_worker",   "ignore_sigterm",
+    "own_failure",
 };
 constexpr std::string_view to_string(Fault fault) {
     return fault_names[static_cast<std::size_t>(fault)];
@@ -71,6 +73,7 @@ constexpr std::string_view to_string(Mode mode) {
 
 using FaultSet = std::bitset<fault_count>;
 
+inline constexpr std::string_view poison_kind = "poison";  // the store cannot take such a job
 inline constexpr std::uint32_t pool_max = 2;  // of the limit `pool` that some jobs name
 
 // Everything that a seed decides before the run.
@@ -91,6 +94,8 @@ struct Plan {
     Duration length = minutes(2);
     Duration faults_end = minutes(2);  // liveness: the frozen set from here on
     bool all_hints_dropped = false;
+    // No accident of this run can cost an owner its lease: whoever is given up was given up by us.
+    bool owners_are_safe = false;
 
     bool has(Fault fault) const { return faults.test(static_cast<std::size_t>(fault)); }
     std::string text() const;

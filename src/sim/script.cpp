@@ -19,8 +19,9 @@ Script draw_script(Rng& rng, const Plan& plan) {
     // What says "disconnected" for ever never ends, by its author's wish.
     if (script.end == End::disconnected) script.bad_attempts = 2;
     script.ignores_sigterm = plan.has(Fault::ignore_sigterm) && rng.chance(0.2);
-    if (rng.chance(0.4)) script.checkpoint_at = script.length / 3;
-    if (rng.chance(0.3)) script.begin_at = script.length / 2;
+    if (plan.mode == Mode::safety && rng.chance(0.03)) script.length = seconds(60);
+    if (rng.chance(0.5)) script.checkpoint_at = script.length / 4;
+    if (rng.chance(0.5)) script.begin_after = rng.between(milliseconds(1), milliseconds(500));
     return script;
 }
 

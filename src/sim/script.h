@@ -22,6 +22,9 @@ struct Script {
     bool ignores_sigterm = false;
     std::optional<Duration> checkpoint_at;
     std::optional<Duration> begin_at;
+    std::optional<Duration> begin_after;  // the checkpoint was confirmed
+
+    friend bool operator==(const Script&, const Script&) = default;
 };
 
 class Scripts {

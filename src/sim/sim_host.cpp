@@ -32,7 +32,14 @@ bool SimHost::kill_some_shim(Rng& rng) {
     return true;
 }
 
+void SimHost::copy_disk(const SimHost& from, StateDirectory as) {
+    disk_ = from.disk_;
+    life_number_ = from.life_number_;
+    copied_ = std::move(as);
+}
+
 StateDirectory SimHost::directory() const {
+    if (copied_) return *copied_;
     return {.machine = fmt::format("machine-{}", number_),
             .boot = fmt::format("boot-{}", boot_),
             .device = 1,

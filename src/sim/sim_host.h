@@ -105,6 +105,9 @@ public:
 
     // Used by the worker's side.
     StateDirectory directory() const;
+    // The disk of another machine, as an image or a backup has it; known by `as`, perhaps by the
+    // same names.
+    void copy_disk(const SimHost& from, StateDirectory as);
     std::uint64_t raise_life() { return ++life_number_; }
     std::map<AttemptKey, AttemptDirectory>& disk() { return disk_; }
     SimShim* shim(AttemptKey attempt);
@@ -132,6 +135,7 @@ private:
     Rng rng_;
     std::uint64_t boot_ = 1;
     std::uint64_t life_number_ = 0;
+    std::optional<StateDirectory> copied_;
     std::map<AttemptKey, AttemptDirectory> disk_;
     std::map<AttemptKey, std::unique_ptr<SimShim>> shims_;
 };

@@ -9,11 +9,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "base/result.h"
 #include "ports/task.h"
 #include "sim/faults.h"
+#include "sim/tap.h"
 #include "sim/world.h"
 
 namespace perdure::sim {
@@ -33,8 +35,12 @@ public:
     void heal_all() { cuts_.clear(); }
     bool is_cut(Node from, Node to) const { return cuts_.contains({from, to}); }
     void set_faults(bool on) { faults_on_ = on; }
+    void set_tap(Tap* tap) { tap_ = tap; }
+    Tap* tap() { return tap_; }
 
     Duration delay();
+    // How much later the second copy of a message comes.
+    Duration late() { return rng_.skewed(milliseconds(1), seconds(4)); }
     bool loses();
     bool duplicates();
     std::uint64_t faults() const { return faults_; }
@@ -50,6 +56,7 @@ public:
         using Answer = std::function<void(Result<Reply>)>;
         std::function<void(Answer)> serve;
         bool once = false;  // over a connection that cannot duplicate
+        std::string what{};  // for the tap
     };
     template <class Reply>
     Task<Result<Reply>> call(Call<Reply> call);
@@ -61,8 +68,7 @@ private:
         std::optional<Ticket> waiting;
     };
     template <class Reply>
-    void deliver(Node from, Node to, std::shared_ptr<Pending<Reply>> pending,
-                 std::function<void(typename Call<Reply>::Answer)> serve);
+    void deliver(const Call<Reply>& call, std::shared_ptr<Pending<Reply>> pending);
 
     World& world_;
     const Plan& plan_;
@@ -70,6 +76,7 @@ private:
     std::set<std::pair<Node, Node>> cuts_;
     std::uint64_t faults_ = 0;
     bool faults_on_ = true;
+    Tap* tap_ = nullptr;
 };
 
 template <class Reply>
@@ -78,12 +85,14 @@ Task<Result<Reply>> SimNetwork::call(Call<Reply> call) {
     const int copies = !call.once && duplicates() ? 2 : 1;
     for (int i = 0; i < copies; ++i) {
         if (is_cut(call.from, call.to) || loses()) continue;
-        auto serve = call.serve;
-        const auto from = call.from;
-        const auto to = call.to;
-        world_.after(delay() * (i + 1), Life{}, [this, from, to, pending, serve] {
-            deliver<Reply>(from, to, pending, serve);
-        });
+        const auto send = [this, call, pending, copy = i + 1] {
+            world_.after(copy == 1 ? delay() : delay() + late(), Life{},
+                         [this, call, pending] { deliver<Reply>(call, pending); });
+        };
+        using Leg = Message::Leg;
+        const bool taken = tap_ && tap_->takes({Leg::request, call.what, call.from.value,
+                                                call.to.value, send});
+        if (!taken) send();
     }
     co_await suspend([this, mine = pending.get(), life = call.caller,
                       timeout = call.timeout](Suspended me) {
@@ -96,15 +105,20 @@ Task<Result<Reply>> SimNetwork::call(Call<Reply> call) {
 }
 
 template <class Reply>
-void SimNetwork::deliver(Node from, Node to, std::shared_ptr<Pending<Reply>> pending,
-                         std::function<void(typename Call<Reply>::Answer)> serve) {
-    serve([this, from, to, pending](Result<Reply> reply) {
+void SimNetwork::deliver(const Call<Reply>& call, std::shared_ptr<Pending<Reply>> pending) {
+    call.serve([this, from = call.from, to = call.to, what = call.what,
+                pending](Result<Reply> reply) {
         if (is_cut(to, from) || loses()) return;
-        world_.after(delay(), Life{}, [this, pending, reply = std::move(reply)] {
-            if (pending->answer) return;  // a duplicate: the first answer counts
-            pending->answer = reply;
-            if (pending->waiting) world_.wake(*pending->waiting);
-        });
+        const auto send = [this, pending, reply = std::move(reply)] {
+            world_.after(delay(), Life{}, [this, pending, reply] {
+                if (pending->answer) return;  // a duplicate: the first answer counts
+                pending->answer = reply;
+                if (pending->waiting) world_.wake(*pending->waiting);
+            });
+        };
+        using Leg = Message::Leg;
+        const bool taken = tap_ && tap_->takes({Leg::answer, what, to.value, from.value, send});
+        if (!taken) send();
     });
 }
 

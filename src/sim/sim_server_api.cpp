@@ -35,6 +35,13 @@ void StreamPipe::send(StreamMessage message) {
     // A kill order on the stream is a hint: the heartbeat's answer carries it as well.
     const bool hint = std::holds_alternative<KillOrder>(message);
     if (hint && parts.plan.all_hints_dropped) return;
+    if (auto* tap = parts.network.tap()) {
+        const Message seen{.what = names_of(message),
+                           .sender = from_.value,
+                           .target = to_.value,
+                           .go_on = [self = shared_from_this(), message] { self->arrive(message); }};
+        if (tap->takes(seen)) return;
+    }
     last_arrival_ = std::max(last_arrival_ + microseconds(1),
                              parts.world.now() + parts.network.delay());
     parts.world.at(last_arrival_, Life{}, [self = shared_from_this(), message] {
@@ -75,7 +82,7 @@ Task<Result<std::vector<StreamMessage>>> StreamPipe::next() {
 }
 
 template <class Reply, class Handle>
-Task<Result<Reply>> SimServerApi::call(std::size_t server, Handle handle) {
+Task<Result<Reply>> SimServerApi::call(std::size_t server, std::string what, Handle handle) {
     auto& cluster = cluster_;
     SimNetwork::Call<Reply> call{
         .caller = life_,
@@ -84,24 +91,28 @@ Task<Result<Reply>> SimServerApi::call(std::size_t server, Handle handle) {
         .timeout = cluster.parts().plan.timing.call_timeout,
         .serve = [&cluster, server, handle](std::function<void(Result<Reply>)> answer) {
             cluster.serve<Reply>(server, std::move(answer), handle);
-        }};
+        },
+        .what = std::move(what)};
     co_return co_await cluster_.parts().network.call<Reply>(std::move(call));
 }
 
 Task<Result<OpenAnswer>> SimServerApi::open(std::size_t server, OpenRequest request) {
     return call<OpenAnswer>(
-        server, [request](Server& target) { return target.sessions().open(request); });
+        server, "open ", [request](Server& target) { return target.sessions().open(request); });
 }
 
 Task<Result<HeartbeatAnswerMessage>> SimServerApi::heartbeat(std::size_t server,
                                                              HeartbeatRequest request) {
     return call<HeartbeatAnswerMessage>(
-        server, [request](Server& target) { return target.sessions().heartbeat(request); });
+        server, "heartbeat ",
+        [request](Server& target) { return target.sessions().heartbeat(request); });
 }
 
 Task<Result<ReportResponse>> SimServerApi::report(std::size_t server, ReportRequest request) {
+    auto names = cluster_.parts().network.tap() ? names_of(request) : std::string{};
     return call<ReportResponse>(
-        server, [request](Server& target) { return target.sessions().report(request); });
+        server, std::move(names),
+        [request](Server& target) { return target.sessions().report(request); });
 }
 
 Task<Result<std::shared_ptr<Stream>>> SimServerApi::open_stream(std::size_t server,
@@ -113,7 +124,7 @@ Task<Result<std::shared_ptr<Stream>>> SimServerApi::open_stream(std::size_t serv
     auto open = [session, pipe](Server& target) {
         return target.sessions().open_stream(session, std::make_shared<PipeOutbox>(pipe));
     };
-    auto opened = co_await call<std::uint64_t>(server, std::move(open));
+    auto opened = co_await call<std::uint64_t>(server, "stream ", std::move(open));
     if (!opened) {
         pipe->break_off();
         co_return opened.error();

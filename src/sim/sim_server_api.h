@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "ports/server_api.h"
 #include "server/dispatcher.h"
@@ -50,7 +51,7 @@ public:
 
 private:
     template <class Reply, class Handle>
-    Task<Result<Reply>> call(std::size_t server, Handle handle);
+    Task<Result<Reply>> call(std::size_t server, std::string what, Handle handle);
 
     Cluster& cluster_;
     Node worker_;

@@ -225,7 +225,11 @@ void SimShim::say(ProcessEvent::Kind kind) {
 void SimShim::answer(ProcessEvent::Kind kind, bool committed) {
     asking_ = false;
     if (!run_ || !committed) return;
-    if (kind == ProcessEvent::Kind::begin) host_.parts().witness.set_clean(*run_, false);
+    if (kind == ProcessEvent::Kind::begin) return host_.parts().witness.set_clean(*run_, false);
+    const auto& script = host_.parts().scripts.of(directory_.assignment.spec->args);
+    if (script.begin_after)
+        host_.parts().world.after(*script.begin_after, life_,
+                                  [this] { say(ProcessEvent::Kind::begin); });
 }
 
 void SimShim::die() {

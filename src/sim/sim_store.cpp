@@ -1,5 +1,6 @@
 #include "sim/sim_store.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/probe.h"
@@ -23,18 +24,23 @@ void answer(World& world, const std::shared_ptr<Pending<Reply>>& pending, Result
 
 template <class Reply>
 Task<void> execute(SimDatabase& database, std::function<Task<Result<Reply>>(Store&)> operation,
-                   std::shared_ptr<Pending<Reply>> pending, bool reply_is_lost) {
+                   std::shared_ptr<Pending<Reply>> pending, bool reply_is_lost, Message seen) {
     const auto timeline = database.timeline();
     auto reply = co_await operation(database.inner());
     if (reply_is_lost) co_return;
     auto& world = database.world();
-    world.after(database.delay(), Life{}, [&database, &world, pending, timeline, reply] {
-        // The connection broke while the reply was on its way.
-        if (database.timeline() != timeline)
-            answer<Reply>(world, pending, error(Errc::outcome_unknown, "connection lost"));
-        else
-            answer<Reply>(world, pending, reply);
-    });
+    seen.leg = Message::Leg::committed;
+    seen.go_on = [&database, &world, pending, timeline, reply] {
+        world.after(database.delay(), Life{}, [&database, &world, pending, timeline, reply] {
+            // The connection broke while the reply was on its way.
+            if (database.timeline() != timeline)
+                answer<Reply>(world, pending, error(Errc::outcome_unknown, "connection lost"));
+            else
+                answer<Reply>(world, pending, reply);
+        });
+    };
+    const bool taken = database.tap() && database.tap()->takes(seen);
+    if (!taken) seen.go_on();
 }
 
 struct TouchedJob {
@@ -70,6 +76,13 @@ void note_touched(const Group& group, const GroupReply& reply, std::vector<JobId
                 touched.push_back(inherited.attempt.job);
 }
 
+bool has_poison(const Group& group) {
+    return std::any_of(group.changes.begin(), group.changes.end(), [](const Change& change) {
+        const auto* submit = std::get_if<Submit>(&change);
+        return submit && submit->spec->kind == poison_kind;
+    });
+}
+
 Task<Result<GroupReply>> commit_and_note(SimDatabase& database, std::shared_ptr<const Group> group) {
     auto reply = co_await database.inner().commit(*group);
     if (reply) note_touched(*group, *reply, database.touched());
@@ -103,31 +116,34 @@ bool SimDatabase::draws(Fault fault) {
 
 template <class Reply>
 Task<Result<Reply>> SimStore::remote(Operation<Reply> operation) {
-    co_return co_await remote<Reply>(std::move(operation), std::nullopt);
+    co_return co_await remote<Reply>(std::move(operation), std::nullopt, {});
 }
 
 template <class Reply>
 Task<Result<Reply>> SimStore::remote(Operation<Reply> operation,
-                                     std::optional<SimDatabase::Lost> lost) {
+                                     std::optional<SimDatabase::Lost> lost, std::string what) {
     auto& world = database_.world();
     auto pending = std::make_shared<Pending<Reply>>();
     auto& database = database_;
     const auto arrival = database_.delay();
-    auto start = [&database, &world, operation, pending, reply_is_lost = lost.has_value()] {
+    Message seen{.leg = Message::Leg::commit, .what = std::move(what), .sender = server_.value};
+    seen.break_off = [&world, pending] {
+        answer<Reply>(world, pending, error(Errc::outcome_unknown, "the reply was lost"));
+    };
+    auto start = [&database, &world, operation, pending, seen, reply_is_lost = lost.has_value()] {
         if (database.is_down()) {
             answer<Reply>(world, pending, error(Errc::unavailable, "the store is down"));
             return;
         }
-        world.spawn(execute<Reply>(database, operation, pending, reply_is_lost));
+        world.spawn(execute<Reply>(database, operation, pending, reply_is_lost, seen));
     };
     using Lost = SimDatabase::Lost;
     auto executed_at = arrival;
     if (lost == Lost::executed_later) executed_at = arrival + database_.draw_later();
-    if (lost != Lost::never_executed) world.after(executed_at, Life{}, start);
-    if (lost)
-        world.after(arrival + database_.delay(), Life{}, [&world, pending] {
-            answer<Reply>(world, pending, error(Errc::outcome_unknown, "the reply was lost"));
-        });
+    seen.go_on = start;
+    const bool taken = database_.tap() && database_.tap()->takes(seen);
+    if (lost != Lost::never_executed && !taken) world.after(executed_at, Life{}, start);
+    if (lost) world.after(arrival + database_.delay(), Life{}, seen.break_off);
     co_await suspend([this, mine = pending.get()](Suspended me) {
         mine->waiting = database_.world().park(server_, std::move(me));
     });
@@ -145,6 +161,10 @@ Task<Result<GroupReply>> SimStore::commit(Group group) {
         co_await database_.world().sleep(server_, database_.delay());
         co_return error(Errc::conflict, "aborted by another transaction");
     }
+    if (has_poison(group)) {
+        co_await database_.world().sleep(server_, database_.delay());
+        co_return error(Errc::corrupt, "a row that the store cannot take");
+    }
     std::optional<SimDatabase::Lost> lost;
     if (database_.draws(Fault::unknown_outcome)) lost = database_.draw_lost();
     if (lost == SimDatabase::Lost::executed_later) reached<"commit_after_its_reply_was_lost">();
@@ -152,12 +172,14 @@ Task<Result<GroupReply>> SimStore::commit(Group group) {
     Operation<GroupReply> operation = [&database = database_, shared](Store&) {
         return commit_and_note(database, shared);
     };
-    co_return co_await remote<GroupReply>(std::move(operation), lost);
+    auto names = database_.tap() ? names_of(*shared) : std::string{};
+    co_return co_await remote<GroupReply>(std::move(operation), lost, std::move(names));
 }
 
 Task<Result<Settled>> SimStore::settle_unknown(ServerId server, std::uint64_t fence) {
     return remote<Settled>(
-        [=](Store& store) { return store.settle_unknown(server, fence); });
+        [=](Store& store) { return store.settle_unknown(server, fence); }, std::nullopt,
+        "settle_unknown ");
 }
 
 Task<Result<ServiceView>> SimStore::service() {

@@ -6,9 +6,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "ports/store.h"
 #include "sim/faults.h"
+#include "sim/tap.h"
 #include "sim/world.h"
 
 namespace perdure::sim {
@@ -24,6 +26,8 @@ public:
     bool is_down() const { return world_.now() < down_until_; }
     std::uint64_t timeline() const { return timeline_; }
     void set_faults(bool on) { faults_on_ = on; }
+    void set_tap(Tap* tap) { tap_ = tap; }
+    Tap* tap() { return tap_; }
     std::uint64_t faults() const { return faults_; }
 
     Duration delay();
@@ -47,6 +51,7 @@ private:
     std::uint64_t timeline_ = 1;
     std::uint64_t faults_ = 0;
     bool faults_on_ = true;
+    Tap* tap_ = nullptr;
     std::vector<JobId> touched_;
 };
 
@@ -71,8 +76,10 @@ private:
     using Operation = std::function<Task<Result<Reply>>(Store&)>;
     template <class Reply>
     Task<Result<Reply>> remote(Operation<Reply> operation);
+    // `what` is for the tap.
     template <class Reply>
-    Task<Result<Reply>> remote(Operation<Reply> operation, std::optional<SimDatabase::Lost> lost);
+    Task<Result<Reply>> remote(Operation<Reply> operation, std::optional<SimDatabase::Lost> lost,
+                               std::string what);
 
     SimDatabase& database_;
     Life server_;

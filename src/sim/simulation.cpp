@@ -34,7 +34,11 @@ Simulation::Simulation(Plan plan, std::unique_ptr<Store> store, std::size_t trac
       network_(world_, plan_),
       database_(world_, plan_, *store_),
       checker_({world_, plan_, witness_, history_,
-                [this](std::uint32_t host) { return cluster_->is_frozen(host); }}),
+                [this](std::uint32_t host) { return cluster_->is_frozen(host); },
+                [this](SessionId id) {
+                    auto session = run_now(store_->session(id));
+                    return session ? std::optional(std::move(*session)) : std::nullopt;
+                }}),
       sink_(std::make_unique<TraceSink>(world_)) {
     world_.keep_trace(trace_lines);
     cluster_ = std::make_unique<Cluster>(Cluster::Parts{world_, plan_, network_, database_,
@@ -83,6 +87,7 @@ AuditView Simulation::audit() {
 
 // After each event: processes that began, and jobs that transactions touched.
 void Simulation::observe() {
+    if (!checking_) return;
     auto& touched = database_.touched();
     const auto runs = witness_.runs().size();
     if (touched.empty() && runs == runs_seen_) return;
@@ -108,6 +113,7 @@ void Simulation::schedule_full_check() {
 }
 
 void Simulation::check_all() {
+    if (!checking_) return;
     const auto view = audit();
     std::map<SessionId, SessionView> sessions;
     for (const auto& job : view.jobs) {
@@ -115,7 +121,14 @@ void Simulation::check_all() {
         auto session = run_now(store_->session(job.run->session));
         if (session) sessions.emplace(job.run->session, std::move(*session));
     }
-    checker_.full(view, sessions);
+    std::set<std::uint32_t> heard;
+    for (std::uint32_t i = 0; i < cluster_->worker_count(); ++i) {
+        auto session = run_now(store_->opening(cluster_->worker(i).host->directory()));
+        const bool live = session && *session && !cluster_->is_frozen(i) &&
+                          (*session)->heard_at + plan_.timing.suspect > view.clock.now;
+        if (live) heard.insert(i);
+    }
+    checker_.full(view, sessions, heard);
 }
 
 }  // namespace perdure::sim

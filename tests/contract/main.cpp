@@ -49,6 +49,8 @@ constexpr std::array store_bugs = {
     Bug::reinstate_after_claim,
     Bug::exclusive_is_reinstated,
     Bug::keeper_not_compared,
+    Bug::takeover_shortens_the_lease,
+    Bug::old_session_says_did_not_run,
 };
 
 int list_bugs() {

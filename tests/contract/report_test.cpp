@@ -108,6 +108,28 @@ TEST_P(StoreContract, a_report_from_the_life_that_was_taken_over_counts) {
     EXPECT_EQ(state(id), JobState::succeeded);
 }
 
+// The heir may have started it meanwhile.
+TEST_P(StoreContract, a_life_that_was_taken_over_cannot_say_that_it_did_not_run) {
+    const auto old_life = open_session();
+    const auto id = submit(Wanted::job());
+    const auto attempt = claim_one(old_life);
+    const auto heir = takeover_of(old_life, {});
+    ASSERT_TRUE(apply(heir).has_value());
+    ASSERT_TRUE(start(heir.session, attempt).has_value());
+    EXPECT_TRUE(refused(report(old_life, attempt, did_not_run()), Errc::fenced));
+    EXPECT_EQ(state(id), JobState::running);
+    finish(heir.session, attempt, success());
+}
+
+TEST_P(StoreContract, an_ended_session_that_still_owns_an_attempt_may_say_that_it_did_not_run) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::once());
+    const auto attempt = claim_one(worker);
+    ASSERT_TRUE(apply(EndSession{worker}).has_value());
+    finish(worker, attempt, did_not_run());
+    EXPECT_EQ(state(id), JobState::ready);
+}
+
 TEST_P(StoreContract, a_result_on_disk_counts_from_the_next_life_of_its_directory) {
     const auto old_life = open_session();
     const auto id = submit(Wanted::job());

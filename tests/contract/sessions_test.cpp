@@ -192,6 +192,19 @@ TEST_P(StoreContract, a_takeover_moves_attempts_with_their_epochs) {
     finish(heir.session, first, success());
 }
 
+// Shims were told of the longer lease before the worker detached (L2).
+TEST_P(StoreContract, a_takeover_does_not_shorten_the_lease) {
+    const auto worker = open_session();
+    auto detaching = renewal_of(worker);
+    detaching.lease = timing.detach_lease;
+    ASSERT_TRUE(apply(detaching).has_value());
+    const auto deadline = now() + timing.detach_lease;
+    pass(seconds(1));
+    const auto heir = takeover_of(worker, {});
+    ASSERT_TRUE(apply(heir).has_value());
+    EXPECT_EQ(session(heir.session).lease_deadline, deadline);
+}
+
 TEST_P(StoreContract, a_takeover_settles_what_is_not_on_disk) {
     const auto old_life = open_session();
     const auto id = submit(Wanted::once());

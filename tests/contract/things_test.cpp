@@ -385,5 +385,23 @@ TEST_P(StoreContract, a_long_line_behind_one_key_costs_its_neighbours_nothing) {
     EXPECT_EQ(get<Claimed>(try_claim(worker)).left, 0U);
 }
 
+TEST_P(StoreContract, claims_get_past_a_very_long_line_piece_by_piece) {
+    const auto worker = open_session({.slots = 2});
+    std::vector<Change> line;
+    for (int i = 0; i < 3'000; ++i) line.push_back(submit_of(Wanted::keyed("k")));
+    commit(std::move(line));
+    const auto last = submit(Wanted::job());
+    std::vector<Assignment> claimed;
+    std::size_t left = 1;
+    for (int claims = 0; claims < 10 && left > 0; ++claims) {
+        const auto some = get<Claimed>(try_claim(worker));
+        claimed.insert(claimed.end(), some.assignments.begin(), some.assignments.end());
+        left = some.left;
+    }
+    ASSERT_EQ(claimed.size(), 2U);
+    EXPECT_EQ(claimed[1].attempt.job, last);
+    EXPECT_EQ(left, 0U);
+}
+
 }  // namespace
 }  // namespace perdure::contract

@@ -44,6 +44,7 @@ void Checker::began(const WitnessedRun& run, const JobView* job) {
     if (attempt->end && attempt->end->ran == Ran::no)
         report("P9", name(run.attempt) + " was started after it was said not to have run");
     check_exclusive(run);
+    check_limits(run);
     check_once(run, *job);
     check_resumable(run, *job);
     check_cancel(run, *job);
@@ -61,6 +62,20 @@ void Checker::check_exclusive(const WitnessedRun& run) {
             report("P2", fmt::format("{} started while {} was alive", name(run.attempt),
                                      name(other.attempt)));
     }
+}
+
+// No more processes than a limit allows.
+void Checker::check_limits(const WitnessedRun& run) {
+    if (run.spec->limits.empty()) return;
+    std::uint32_t alive = 0;
+    for (const auto index : parts_.witness.alive()) {
+        const auto& other = parts_.witness.runs()[index];
+        const bool counts = !other.orphan && !parts_.is_frozen(other.host);
+        if (counts && other.spec->limits == run.spec->limits) ++alive;
+    }
+    if (alive > pool_max)
+        report("C4", fmt::format("{} started as number {} of a limit of {}", name(run.attempt),
+                                 alive, pool_max));
 }
 
 void Checker::check_once(const WitnessedRun& run, const JobView& job) {
@@ -117,6 +132,7 @@ void Checker::check_ends(const JobView& job) {
         const bool corrected = attempt.end->reported && !known->second.reported;
         known->second.reported = attempt.end->reported;
         if (!first && !corrected) continue;
+        if (!attempt.end->reported) check_given_up(job, attempt);
         const auto runs = parts_.witness.of(job.id);
         const auto run = std::find_if(runs.begin(), runs.end(),
                                       [&](const auto* r) { return r->attempt == key; });
@@ -139,6 +155,18 @@ void Checker::check_ends(const JobView& job) {
         job.state != JobState::succeeded)
         report("E1", fmt::format("{} was cancelled and ended as {}", job.id.text(),
                                  to_string(job.state)));
+}
+
+// O2: a lease ends by a commit, and only one that is over. T2: no outage may end one.
+void Checker::check_given_up(const JobView& job, const AttemptView& attempt) {
+    const AttemptKey key{job.id, attempt.epoch};
+    if (parts_.plan.owners_are_safe)
+        report("T2", name(key) + " was given up although nothing happened to its owner");
+    if (!attempt.start_committed) return;
+    const auto session = parts_.session(attempt.session);
+    if (!session) return report("P3", name(key) + " had an owner that does not exist");
+    if (session->lease_deadline + attempt.terms.release_after > session->clock.now)
+        report("O2", name(key) + " was given up while its lease lasted");
 }
 
 // [P6] No cause may end more attempts of one generation than its rule allows.

@@ -29,6 +29,7 @@ public:
         const History& history;
         // A frozen machine runs nothing; it must act at once when it wakes.
         std::function<bool(std::uint32_t host)> is_frozen;
+        std::function<std::optional<SessionView>(SessionId)> session;
     };
     explicit Checker(Parts parts) : parts_(std::move(parts)) {}
 
@@ -37,7 +38,9 @@ public:
     // A job may have changed.
     void changed(const JobView& job);
     // Everything, from one snapshot.
-    void full(const AuditView& audit, const std::map<SessionId, SessionView>& sessions);
+    // `heard`: hosts whose worker has a live session now.
+    void full(const AuditView& audit, const std::map<SessionId, SessionView>& sessions,
+              const std::set<std::uint32_t>& heard);
     // The end of a run in liveness mode.
     void finished(const AuditView& audit);
 
@@ -50,6 +53,9 @@ private:
     void check_resumable(const WitnessedRun& run, const JobView& job);
     void check_cancel(const WitnessedRun& run, const JobView& job);
     void check_ends(const JobView& job);
+    void check_given_up(const JobView& job, const AttemptView& attempt);
+    void check_limits(const WitnessedRun& run);
+    void check_stale(const WitnessedRun& run, const JobView& job);
     void check_budget(const JobView& job);
     void check_place(const JobView& job, const AuditView& audit,
                      const std::map<SessionId, SessionView>& sessions);
@@ -70,6 +76,7 @@ private:
         bool reported = false;
     };
     std::map<AttemptKey, SeenEnd> ended_;
+    std::map<std::uint32_t, TrueTime> heard_since_;  // hosts that have been heard without a gap
     std::optional<Violation> violation_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/probe.h"
 #include "core/claim.h"
 #include "sim/checkers/checker.h"
 
@@ -23,7 +24,10 @@ bool somebody_goes_first(const JobView& job, const AuditView& audit) {
 
 }  // namespace
 
-void Checker::full(const AuditView& audit, const std::map<SessionId, SessionView>& sessions) {
+void Checker::full(const AuditView& audit, const std::map<SessionId, SessionView>& sessions,
+                   const std::set<std::uint32_t>& heard) {
+    for (const auto host : heard) heard_since_.try_emplace(host, parts_.world.now());
+    std::erase_if(heard_since_, [&](const auto& entry) { return !heard.contains(entry.first); });
     for (const auto& job : audit.jobs) {
         changed(job);
         check_place(job, audit, sessions);
@@ -60,6 +64,8 @@ void Checker::check_place(const JobView& job, const AuditView& audit,
             const auto session = sessions.find(job.run->session);
             if (session == sessions.end()) return stuck("it has no owner");
             const auto ends = session->second.lease_deadline + job.run->terms.release_after;
+            if (session->second.lease_deadline < audit.clock.now && audit.clock.now < ends)
+                reached<"owner_lost_within_hold">();
             if (ends < late && !in_grace) stuck("its lease is over");
             const bool starting = job.state == JobState::starting;
             if (starting && job.run->confirm_deadline < late && !in_grace)
@@ -127,6 +133,7 @@ void Checker::check_left_behind(const AuditView& audit) {
         const auto job = jobs.find(run.attempt.job);
         const bool may_run_on = run.spec->effects == Effects::once || run.orphan;
         if (job == jobs.end() || may_run_on) continue;
+        check_stale(run, *job->second);
         // Reinstated: its end was taken back.
         if (job->second->run && job->second->run->attempt == run.attempt) continue;
         if (parts_.world.now() - ended->second.at > longest)
@@ -134,6 +141,19 @@ void Checker::check_left_behind(const AuditView& audit) {
                                      run.attempt.job.text(), run.attempt.epoch.value,
                                      (parts_.world.now() - ended->second.at).seconds()));
     }
+}
+
+// [P2] A worker that is heard learns at once what is not its any more.
+void Checker::check_stale(const WitnessedRun& run, const JobView& job) {
+    const bool its_own = job.run && job.run->attempt == run.attempt;
+    const bool may_come_back = job.presumed_lost && job.epoch == run.attempt.epoch;
+    const auto heard = heard_since_.find(run.host);
+    if (its_own || may_come_back || heard == heard_since_.end()) return;
+    const auto known_for =
+        parts_.world.now() - std::max(heard->second, ended_.at(run.attempt).at);
+    if (known_for > parts_.plan.timing.heartbeat * 3 + parts_.plan.timing.kill_grace)
+        report("P2", fmt::format("{} epoch {} runs on although its worker is heard",
+                                 run.attempt.job.text(), run.attempt.epoch.value));
 }
 
 // [P5] Faults have stopped long ago: what can end has ended, and nothing is left behind.

@@ -76,8 +76,8 @@ JobSpec Clients::draw_spec() {
     const auto& plan = parts_.plan;
     spec.args = parts_.scripts.add(draw_script(rng_, plan));
     spec.priority = static_cast<std::uint8_t>(rng_.below(10));
-    const auto effects = rng_.below(4);
-    if (effects == 1) spec.effects = Effects::resumable;
+    const auto effects = rng_.below(5);
+    if (effects <= 1) spec.effects = Effects::resumable;
     if (effects == 2) spec.effects = Effects::once;
     if (rng_.chance(0.3)) spec.key = fmt::format("key-{}", rng_.below(3));
     if (rng_.chance(0.2)) spec.limits.push_back("pool");
@@ -85,13 +85,14 @@ JobSpec Clients::draw_spec() {
     if (policy == 0) spec.policy.name = PolicyName::never;
     if (policy == 1) spec.policy.name = PolicyName::forever;
     if (policy == 2 && spec.effects != Effects::once) spec.policy.retries = 2;
-    spec.timeouts.run = rng_.between(seconds(2), plan.job_max);
+    spec.timeouts.run = rng_.between(seconds(2), plan.job_max * 3);
     if (rng_.chance(0.15)) spec.timeouts.queue = rng_.between(seconds(1), seconds(20));
     if (rng_.chance(0.1)) spec.timeouts.total = rng_.between(seconds(2), seconds(60));
     if (rng_.chance(0.1)) spec.hold = rng_.between(seconds(0), seconds(10));
     if (rng_.chance(0.1))
         spec.run_at = parts_.cluster.server(0).time.wall(parts_.world.now()) +
                       rng_.between(seconds(-5), seconds(15));
+    if (plan.has(Fault::poison_request) && rng_.chance(0.05)) spec.kind = poison_kind;
     spec.idempotency_key = fmt::format("submit-{}", ++next_key_);
     return spec;
 }
@@ -153,34 +154,35 @@ Task<void> Clients::meddle(std::size_t client) {
         case 0: co_await cancel(client, job); break;
         case 1: co_await deal_with(client, job); break;
         case 2: {
-            auto held = co_await ask<bool>(client, [job](JobService& jobs) {
-                return hold_job(jobs, job);
-            });
+            auto hold_it = [job](JobService& jobs) { return hold_job(jobs, job); };
+            auto held = co_await ask<bool>(client, hold_it);
             const bool refused = held && !*held;  // no answer: it may be held
             if (refused) break;
             reached<"job_held">();
             co_await parts_.world.sleep(lives_[client], rng_.between(seconds(1), seconds(8)));
             for (;;) {  // whoever holds a job lets it go on
-                auto let_go = co_await ask<bool>(client, [job](JobService& jobs) {
-                    return unhold_job(jobs, job);
-                });
+                auto let_it_go = [job](JobService& jobs) { return unhold_job(jobs, job); };
+                auto let_go = co_await ask<bool>(client, let_it_go);
                 if (let_go && (*let_go || let_go->is(Errc::conflict))) break;
                 co_await parts_.world.sleep(lives_[client], seconds(1));
             }
             break;
         }
-        default: co_await ask<JobView>(client, [job](JobService& jobs) { return jobs.job(job); });
+        default: {
+            auto look = [job](JobService& jobs) { return jobs.job(job); };
+            co_await ask<JobView>(client, look);
+        }
     }
 }
 
 Task<void> Clients::cancel(std::size_t client, JobId job) {
-    auto before = co_await ask<JobView>(client, [job](JobService& jobs) { return jobs.job(job); });
-    auto answer = co_await ask<Cancelled>(client, [job](JobService& jobs) {
-        return jobs.cancel(job);
-    });
+    auto look = [job](JobService& jobs) { return jobs.job(job); };
+    auto cancel_it = [job](JobService& jobs) { return jobs.cancel(job); };
+    auto before = co_await ask<JobView>(client, look);
+    auto answer = co_await ask<Cancelled>(client, cancel_it);
     if (!answer || !*answer || !before || !*before) co_return;
     if ((*answer)->kind == CancelDecision::Kind::already_ended) co_return;
-    auto after = co_await ask<JobView>(client, [job](JobService& jobs) { return jobs.job(job); });
+    auto after = co_await ask<JobView>(client, look);
     if (!after || !*after || (*after)->generation != (*before)->generation) co_return;
     // The epoch after the answer: nothing newer may start.
     parts_.history.cancels[job] = {(*after)->epoch, (*after)->generation};
@@ -190,12 +192,14 @@ Task<void> Clients::cancel(std::size_t client, JobId job) {
 Task<void> Clients::deal_with(std::size_t client, JobId job) {
     const auto drawn = rng_.below(3);
     const auto action = static_cast<QuarantineAction>(drawn);
-    auto view = co_await ask<JobView>(client, [job](JobService& jobs) { return jobs.job(job); });
+    auto look = [job](JobService& jobs) { return jobs.job(job); };
+    auto view = co_await ask<JobView>(client, look);
     if (!view || !*view || (*view)->state != JobState::quarantined) co_return;
     if (action == QuarantineAction::release) ++parts_.history.releases[job];
-    auto done = co_await ask<bool>(client, [job, action](JobService& jobs) {
+    auto deal_with_it = [job, action](JobService& jobs) {
         return deal(jobs, DealWithQuarantined{job, action, true});
-    });
+    };
+    auto done = co_await ask<bool>(client, deal_with_it);
     if (done && *done) reached<"quarantine_dealt_with">();
 }
 

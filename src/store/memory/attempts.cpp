@@ -85,7 +85,8 @@ ReportFacts report_facts(State& state, const Subject& subject, const Report& sai
     return {.attempt_exists = true,
             .session_owned_it = owned_it(state, *subject.attempt, speaker),
             .in_run = subject.run != nullptr,
-            .session_is_owner = subject.run && is_owner(state, *subject.run, speaker),
+            // Also after it has ended: nobody else can have started it.
+            .session_is_owner = subject.run && subject.run->session == speaker,
             .did_not_run = said.end.ran == Ran::no,
             .already_reported = end && end->reported,
             .presumed_lost = lost && lost->epoch == subject.attempt->epoch,
@@ -156,7 +157,11 @@ ChangeReply apply(State& state, const Start& change) {
 }
 
 ChangeReply apply(State& state, const Report& change) {
-    const auto subject = find(state, change.attempt);
+    auto subject = find(state, change.attempt);
+    if (zoo(Bug::fence_by_worker_name) && subject.job && !subject.run) {
+        const auto current = find(state, {change.attempt.job, subject.job->epoch});
+        if (current.run && is_owner(state, *current.run, change.session)) subject = current;
+    }
     const auto decision = decide_report(report_facts(state, subject, change));
     switch (decision.answer) {
         case ReportAnswer::correct:

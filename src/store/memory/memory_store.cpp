@@ -9,6 +9,12 @@ namespace perdure {
 MemoryStore::MemoryStore(Timing timing) : state_(std::make_unique<memory::State>(timing)) {}
 MemoryStore::~MemoryStore() = default;
 
+std::shared_ptr<const memory::State> MemoryStore::snapshot() const {
+    return std::make_shared<const memory::State>(*state_);
+}
+
+void MemoryStore::roll_back(const memory::State& to) { *state_ = to; }
+
 Task<Result<ServerOpened>> MemoryStore::open_server(ServerId server, WallTime wall) {
     co_return memory::open_server(*state_, server, wall);
 }

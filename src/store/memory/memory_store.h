@@ -36,6 +36,10 @@ public:
                                                   std::string idempotency_key) override;
     Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) override;
 
+    // For stories of stores that lose commits: all that is in it, and back to that.
+    std::shared_ptr<const memory::State> snapshot() const;
+    void roll_back(const memory::State& to);
+
 private:
     std::unique_ptr<memory::State> state_;
 };

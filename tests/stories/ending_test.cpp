@@ -1,0 +1,217 @@
+// Stories about how jobs end: E1 cancel, E2 quarantine, E5 timeouts.
+#include "tests/stories/telling.h"
+
+namespace perdure::stories {
+
+TEST(EndingStory, a_waiting_job_that_is_cancelled_never_runs) {
+    // E1: not started: ends at once.
+    Story story;
+    story.kill(worker(0));
+    const auto job = story.submit({});
+
+    EXPECT_TRUE(story.cancel(job).is_ok());
+    EXPECT_EQ(story.state(job), JobState::cancelled) << story.replay();
+
+    story.start(worker(0));
+    story.run_for(seconds(5));
+    EXPECT_EQ(story.runs(job), 0U);
+}
+
+TEST(EndingStory, a_starting_job_that_is_cancelled_is_fenced_when_it_asks) {
+    // E1: also `starting` under ask: ends at once, a late ask is fenced.
+    Story story;
+    story.keep(message("ask"));
+    const auto job = story.submit({.effects = Effects::once});
+    story.run_until_kept();
+
+    story.cancel(job);
+    EXPECT_EQ(story.state(job), JobState::cancelled) << story.replay();
+    story.deliver_kept();
+    story.run_for(seconds(10));
+
+    EXPECT_EQ(story.state(job), JobState::cancelled);
+    EXPECT_EQ(story.runs(job), 0U) << story.replay();
+}
+
+TEST(EndingStory, a_running_job_is_killed_and_cancelled) {
+    // E1: the report decides; within 0.5 s and the kill grace.
+    Story story;
+    const auto job = story.submit({.runs_for = hours(1), .ignores_sigterm = true});
+    story.run_until_running(job);
+
+    story.cancel(job);
+    EXPECT_EQ(story.state(job), JobState::running);
+    story.run_for(milliseconds(5'500));
+
+    EXPECT_EQ(story.state(job), JobState::cancelled) << story.replay();
+    EXPECT_EQ(story.alive(job), 0U);
+}
+
+TEST(EndingStory, a_job_that_succeeded_before_its_kill_has_succeeded) {
+    // E1: `succeeded` if the process succeeded before the shim began to kill.
+    Story story;
+    story.keep(message("ended"));
+    const auto job = story.submit({.effects = Effects::once});
+    story.run_until_kept();
+
+    story.cancel(job);
+    EXPECT_EQ(story.state(job), JobState::running);
+    story.deliver_kept();
+    story.run_until_ended(job);
+
+    EXPECT_EQ(story.state(job), JobState::succeeded) << story.replay();
+}
+
+TEST(EndingStory, a_cancelled_job_whose_worker_is_lost_is_not_run_again) {
+    // E1: at a lease's end: cancelled; never retried.
+    Story story({.workers = 2});
+    const auto job = story.submit({.runs_for = hours(1)});
+    story.run_until_running(job);
+
+    story.kill(worker(story.run(job, 0).host));
+    story.cancel(job);
+    story.run_until_ended(job);
+    story.run_for(seconds(10));
+
+    EXPECT_EQ(story.state(job), JobState::cancelled) << story.replay();
+    EXPECT_EQ(story.runs(job), 1U);
+}
+
+TEST(EndingStory, a_cancelled_once_job_whose_owner_is_lost_is_cancelled_after_hold) {
+    // E1: a started `once` at the end of `hold`, marked may-have-run, not quarantined.
+    Story story;
+    const auto job = story.submit({.effects = Effects::once, .runs_for = hours(1)});
+    story.run_until_running(job);
+
+    story.cut(worker(0));
+    story.cancel(job);
+    story.run_for(minutes(5));
+    EXPECT_EQ(story.state(job), JobState::running) << story.replay();
+    story.run_for(seconds(20));
+
+    EXPECT_EQ(story.state(job), JobState::cancelled) << story.replay();
+    EXPECT_TRUE(story.view(job).may_have_run);
+}
+
+TEST(EndingStory, a_cancel_that_was_answered_survives_its_server) {
+    // E1: cancel is durable when answered, although the kill order is lost with the server.
+    Story story({.servers = 2});
+    const auto job = story.submit({.runs_for = hours(1)});
+    story.run_until_running(job);
+
+    story.lose(message("kill"));
+    story.cancel(job);
+    story.kill(server(0));
+    story.run_for(seconds(8));
+
+    EXPECT_EQ(story.state(job), JobState::cancelled) << story.replay();
+}
+
+TEST(EndingStory, a_release_needs_the_flag_while_the_old_process_may_live) {
+    // E2: generation + 1, epochs go on; without the flag it is refused.
+    Story story({.workers = 2});
+    const auto job = story.submit({.effects = Effects::once, .runs_for = minutes(30)});
+    story.run_until_running(job);
+    story.cut(worker(story.run(job, 0).host));
+    story.run_until_state(job, JobState::quarantined);
+
+    EXPECT_TRUE(story.deal_with(job, QuarantineAction::release).said(Errc::conflict));
+    EXPECT_EQ(story.state(job), JobState::quarantined);
+    EXPECT_TRUE(story.deal_with(job, QuarantineAction::release, true).is_ok());
+    story.run_until_started(job, 2);
+
+    EXPECT_EQ(story.view(job).generation, 2U) << story.replay();
+    EXPECT_EQ(story.view(job).epoch.value, 2U);
+}
+
+TEST(EndingStory, a_release_stops_an_old_process_that_can_be_reached) {
+    // E2: a reachable one is stopped first.
+    Story story({.workers = 2});
+    const auto job = story.submit({.effects = Effects::once, .runs_for = hours(1)});
+    story.run_until_running(job);
+    story.cut(worker(story.run(job, 0).host));
+    story.run_until_state(job, JobState::quarantined);
+    story.heal();
+    story.run_for(seconds(5));
+    EXPECT_EQ(story.alive(job), 1U) << story.replay();
+
+    story.deal_with(job, QuarantineAction::release, true);
+    story.run_until_started(job, 2);
+    story.run_for(seconds(4));
+    EXPECT_TRUE(story.run(job, 0).died) << story.replay();
+}
+
+TEST(EndingStory, a_late_result_can_be_accepted) {
+    // E2: a generation that ends at once with the late result.
+    Story story;
+    const auto job = story.submit({.effects = Effects::once, .runs_for = minutes(6)});
+    story.run_until_running(job);
+    story.cut(worker(0));
+    story.run_until_state(job, JobState::quarantined);
+    EXPECT_FALSE(story.deal_with(job, QuarantineAction::accept).is_ok());
+    story.heal();
+    story.run_for(minutes(2));
+
+    EXPECT_TRUE(story.deal_with(job, QuarantineAction::accept).is_ok());
+
+    EXPECT_EQ(story.state(job), JobState::succeeded) << story.replay();
+    EXPECT_EQ(story.view(job).generation, 2U);
+    EXPECT_EQ(story.runs(job), 1U);
+}
+
+TEST(EndingStory, a_job_that_nobody_claims_expires) {
+    // E5: queue timeout, per stay in ready and blocked.
+    Story story;
+    story.kill(worker(0));
+    const auto job = story.submit({.queue_timeout = seconds(30)});
+
+    story.run_for(seconds(25));
+    EXPECT_EQ(story.state(job), JobState::ready) << story.replay();
+    story.run_for(seconds(10));
+
+    EXPECT_EQ(story.state(job), JobState::expired) << story.replay();
+    EXPECT_EQ(story.view(job).cause, Cause::timeout_queue);
+}
+
+TEST(EndingStory, a_promotion_does_not_restart_the_queue_timeout) {
+    // E5: ready and blocked are one stay.
+    Story story;
+    const auto first = story.submit({.runs_for = seconds(20), .key = "card"});
+    const auto second = story.submit({.key = "card", .queue_timeout = seconds(30)});
+    story.run_until_state(second, JobState::blocked);
+    story.pause_queue(true);
+    story.run_until_state(first, JobState::succeeded);
+    EXPECT_EQ(story.state(second), JobState::ready);
+
+    story.run_for(seconds(15));
+
+    EXPECT_EQ(story.state(second), JobState::expired) << story.replay();
+}
+
+TEST(EndingStory, a_job_that_runs_longer_than_its_total_timeout_fails) {
+    // E5: total counts from submit over all attempts.
+    Story story;
+    const auto job = story.submit(
+        {.runs_for = seconds(20), .end = End::crash, .total_timeout = seconds(30)});
+
+    story.run_until_ended(job);
+
+    EXPECT_EQ(story.state(job), JobState::failed) << story.replay();
+    EXPECT_EQ(story.view(job).cause, Cause::timeout_total);
+    EXPECT_EQ(story.runs(job), 2U);
+    EXPECT_EQ(story.alive(job), 0U);
+}
+
+TEST(EndingStory, a_job_that_waits_longer_than_its_total_timeout_fails) {
+    // E5: total counts while it waits, too.
+    Story story;
+    story.kill(worker(0));
+    const auto job = story.submit({.total_timeout = seconds(20)});
+
+    story.run_until_ended(job);
+
+    EXPECT_EQ(story.state(job), JobState::failed) << story.replay();
+    EXPECT_EQ(story.view(job).cause, Cause::timeout_total);
+}
+
+}  // namespace perdure::stories

@@ -1,0 +1,91 @@
+// Stories about time: T1, T2, T3.
+#include "tests/stories/telling.h"
+
+namespace perdure::stories {
+
+TEST(TimeStory, a_clock_that_is_a_minute_ahead_ends_no_lease) {
+    // T1: else a promoted standby whose clock is 60 s ahead ends all leases.
+    Story story({.servers = 2});
+    const auto job = story.submit({.runs_for = seconds(20)});
+    story.run_until_running(job);
+
+    story.step_wall_clock(server(0), seconds(60));
+    story.step_wall_clock(server(1), seconds(-60));
+    story.run_until_ended(job);
+
+    EXPECT_EQ(story.state(job), JobState::succeeded);
+    EXPECT_EQ(story.runs(job), 1U) << story.replay();
+}
+
+TEST(TimeStory, eight_days_switched_off_expire_no_waiting_job) {
+    // T1: else eight days switched off expire every waiting job on one store and none on another.
+    Story story;
+    story.kill(worker(0));
+    const auto job = story.submit({.queue_timeout = days(1)});
+
+    story.kill(server(0));
+    story.run_for(days(8));
+    story.start(server(0));
+    story.run_for(seconds(10));
+    EXPECT_EQ(story.state(job), JobState::ready) << story.replay();
+
+    story.start(worker(0));
+    story.run_until_state(job, JobState::succeeded);
+}
+
+TEST(TimeStory, three_servers_add_one_second_each_second) {
+    // T2: else three servers each add their own second and leases end three times too early.
+    Story story({.servers = 3});
+    const auto job = story.submit({.runs_for = minutes(10)});
+    story.run_until_running(job);
+
+    const auto before = story.clock().now;
+    story.run_for(seconds(60));
+
+    EXPECT_LE(story.clock().now - before, seconds(61)) << story.replay();
+    EXPECT_GE(story.clock().now - before, seconds(55)) << story.replay();
+}
+
+TEST(TimeStory, a_lease_lives_on_while_one_servers_renewals_fail_and_anothers_ticks_commit) {
+    // T2, T3: else renewals fail while ticks commit.
+    Story story({.servers = 2});
+    const auto job = story.submit({.runs_for = seconds(40)});
+    story.run_until_running(job);
+
+    story.keep(commit_of("renew"));
+    story.run_until_kept();
+    story.run_until_ended(job);
+
+    EXPECT_EQ(story.state(job), JobState::succeeded);
+    EXPECT_EQ(story.runs(job), 1U) << story.replay();
+}
+
+TEST(TimeStory, nothing_is_silent_before_its_worker_could_reconnect_after_an_outage) {
+    // T2: else a job 3.9 s into its start is silent 0.1 s after a minute's outage.
+    Story story;
+    story.cut_at(message("started"));
+    const auto job = story.submit({.runs_for = minutes(2)});
+    story.run_until_kept();
+    story.run_for(milliseconds(3'500));
+
+    story.store_down(seconds(60));
+    story.heal();
+    story.run_until_ended(job);
+
+    EXPECT_EQ(story.state(job), JobState::succeeded);
+    EXPECT_EQ(story.view(job).epoch.value, 1U) << story.replay();
+}
+
+TEST(TimeStory, a_server_that_cannot_commit_is_left_by_its_worker) {
+    // T3: a worker unanswered goes to the next server.
+    Story story({.servers = 2});
+    story.run_until_session(worker(0));
+    const auto first = story.server_of(worker(0));
+
+    story.pause(first);
+    story.run_for(seconds(6));
+
+    EXPECT_NE(story.server_of(worker(0)).i, first.i) << story.replay();
+}
+
+}  // namespace perdure::stories
