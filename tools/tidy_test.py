@@ -229,7 +229,7 @@ class Awaits(RuleTest):
                            ("co_await g(std::vector<Change>{a, b});", "std::vector<Change>"),
                            ("h(Spec{a}, co_await g());", "Spec"),
                            ("if (co_await g(Spec{a})) return;", "Spec"),
-                           ("co_await ask(c, [spec](Jobs& j) { return j.submit(spec); });", "[spec]"),
+                           ("co_await ask([spec](Jobs& j) { return j.submit(spec); });", "[spec]"),
                            ("co_await g([=] { return 1; });", "[=]"),
                            ("co_await g([s = std::move(s)]() mutable { return s; });", "[s = std"),
                            ("co_await suspend([=](Suspended me) { keep(me); });", "[=]"),

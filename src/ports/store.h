@@ -65,7 +65,7 @@ public:
     // Facts. Each is one consistent snapshot.
     virtual Task<Result<ServiceView>> service() = 0;
     virtual Task<Result<SessionView>> session(SessionId session) = 0;
-    // The current session of the directory, if there is one, and its attempts.
+    // The latest session of the directory, open or ended, and the attempts that it still owns.
     virtual Task<Result<std::optional<SessionView>>> opening(StateDirectory directory) = 0;
     // Everything that a sweep must look at, at most `limit` of each kind.
     virtual Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) = 0;

@@ -43,6 +43,7 @@ TEST(Logfmt, values_are_quoted_where_they_must_be) {
     EXPECT_EQ(value_of("two words"), R"("two words")");
     EXPECT_EQ(value_of("a=b"), R"("a=b")");
     EXPECT_EQ(value_of(R"(say "hi")"), R"("say \"hi\"")");
+    EXPECT_EQ(value_of("a\nb\tc"), R"("a\nb\tc")");
     EXPECT_EQ(value_of(R"(C:\temp)"), R"("C:\\temp")");
 }
 

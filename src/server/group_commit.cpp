@@ -29,6 +29,7 @@ GroupCommit::GroupCommit(Store& store, Clock& clock, Options options, Fatal fata
       fatal_(std::move(fatal)),
       log_(std::move(log)),
       alarm_(clock.make_alarm()),
+      deadline_alarm_(clock.make_alarm()),
       good_at_(clock.boot()) {}
 
 Task<void> GroupCommit::open(ServerId server, Stop& stop) {
@@ -40,7 +41,7 @@ Task<void> GroupCommit::open(ServerId server, Stop& stop) {
             ids_.emplace(opened->number, opened->id_high_water);
             number_ = opened->last_group;
             fence_ = opened->fence;
-            saw(opened->clock);
+            saw(opened->clock, clock_.boot());
             good_at_ = clock_.boot();
             co_return;
         }
@@ -59,6 +60,29 @@ Task<void> GroupCommit::run(Stop& stop) {
         in_flight_ = true;
         co_await execute(form());
         in_flight_ = false;
+    }
+}
+
+// [P11] Whoever has waited too long is told what is known: that nothing was done, or that it is
+// not known. What hangs in the store goes on hanging without them.
+Task<void> GroupCommit::watch_deadlines(Stop& stop) {
+    stop.wakes(*deadline_alarm_);
+    while (!stop.requested()) {
+        co_await deadline_alarm_->wait(options_.timing.tick);
+        const auto now = clock_.boot();
+        for (auto* request : under_way_) {
+            if (!request->waiter || now < request->deadline) continue;
+            reached<"answered_outcome_unknown">();
+            refuse(*request, error(Errc::outcome_unknown, "the store does not answer"));
+        }
+        for (auto& lane : lanes_) {
+            std::erase_if(lane, [&](auto& request) {
+                if (now < request->deadline) return false;
+                reached<"refused_after_waiting">();
+                refuse(*request, error(Errc::unavailable, "the store does not answer"));
+                return true;
+            });
+        }
     }
 }
 
@@ -89,8 +113,9 @@ Task<std::vector<ChangeReply>> GroupCommit::commit_all(Lane lane, std::vector<Ch
 JobId GroupCommit::next_job_id() { return JobId{ids_->next(clock_.wall())}; }
 SessionId GroupCommit::next_session_id() { return SessionId{ids_->next(clock_.wall())}; }
 
-void GroupCommit::saw(const ServiceTick& clock) {
+void GroupCommit::saw(const ServiceTick& clock, BootTime asked_at) {
     if (clock.tick < seen_.clock.tick) {
+        if (asked_at <= seen_.at) return;
         reached<"store_lost_commits">();
         fatal_("the store is behind what it has shown before: it has lost commits");
         return;
@@ -159,9 +184,13 @@ Task<void> GroupCommit::execute(Batch batch) {
     }
     auto group = group_of(batch);
     const auto number = group.number;
+    const auto asked_at = clock_.boot();
+    for (const auto& request : batch) under_way_.push_back(request.get());
     auto reply = co_await store_.commit(std::move(group));
+    under_way_.clear();
     if (reply) {
         number_ = number;
+        saw(reply->clock, asked_at);
         take_committed(batch, std::move(*reply));
         co_return;
     }
@@ -221,11 +250,8 @@ Task<GroupCommit::Batch> GroupCommit::settle(Batch batch, std::uint64_t number) 
         for (auto& request : batch) {
             if (!request->waiter || clock_.boot() < request->deadline) continue;
             reached<"answered_outcome_unknown">();
-            Batch one;
-            one.push_back(std::move(request));
-            refuse(one, error(Errc::outcome_unknown, "the store went away during the commit"));
+            refuse(*request, error(Errc::outcome_unknown, "the store went away during the commit"));
         }
-        std::erase_if(batch, [](const auto& request) { return !request; });
         co_await alarm_->wait(store_retry);
     }
     if (number_ < number) {
@@ -241,16 +267,13 @@ Task<GroupCommit::Batch> GroupCommit::settle(Batch batch, std::uint64_t number) 
             again.push_back(std::move(request));
             continue;
         }
-        Batch one;
-        one.push_back(std::move(request));
-        refuse(one, error(Errc::outcome_unknown, "committed, but the reply was lost"));
+        refuse(*request, error(Errc::outcome_unknown, "committed, but the reply was lost"));
     }
     co_return again;
 }
 
 void GroupCommit::take_committed(Batch& batch, GroupReply reply) {
     good_at_ = clock_.boot();
-    saw(reply.clock);
     auto next = std::make_move_iterator(reply.replies.begin());
     for (auto& request : batch) {
         const auto rows = static_cast<std::ptrdiff_t>(request->changes.size());
@@ -275,12 +298,16 @@ void GroupCommit::answer(Request& request, std::vector<ChangeReply> replies) {
     std::exchange(request.waiter, std::nullopt)->resume_later(clock_.executor());
 }
 
+void GroupCommit::refuse(Request& request, const Error& why) {
+    answer(request, std::vector<ChangeReply>(request.changes.size(), ChangeReply(why)));
+}
+
 void GroupCommit::refuse(Batch& batch, const Error& why) {
-    for (auto& request : batch)
-        answer(*request, std::vector<ChangeReply>(request->changes.size(), ChangeReply(why)));
+    for (auto& request : batch) refuse(*request, why);
 }
 
 void GroupCommit::put_back(Batch batch) {
+    std::erase_if(batch, [](const auto& request) { return !request->waiter; });
     while (!batch.empty()) {
         auto& lane = lanes_[static_cast<std::size_t>(batch.back()->lane)];
         lane.push_front(std::move(batch.back()));

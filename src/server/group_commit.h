@@ -47,6 +47,7 @@ public:
     // Begins this server's life in the store; waits until the store answers.
     Task<void> open(ServerId server, Stop& stop);
     Task<void> run(Stop& stop);
+    Task<void> watch_deadlines(Stop& stop);
 
     // Answers after the commit. The changes of one call stay together and in order.
     Task<ChangeReply> commit(Lane lane, Change change);
@@ -55,8 +56,9 @@ public:
     JobId next_job_id();
     SessionId next_session_id();
     const Seen& seen() const { return seen_; }
-    // A fact read outside a group; keeps the clock fresh and notices a store that lost commits.
-    void saw(const ServiceTick& clock);
+    // What a reply has shown, and when it was asked for. Notices a store that has lost commits (C6);
+    // a read that a later reply has overtaken says nothing.
+    void saw(const ServiceTick& clock, BootTime asked_at);
     bool healthy() const;
     // Rung whenever a commit made something `ready`: a hint, nothing depends on it.
     void on_work(Alarm& alarm) { work_alarm_ = &alarm; }
@@ -81,6 +83,7 @@ private:
     Task<Batch> settle(Batch batch, std::uint64_t number);
     void take_committed(Batch& batch, GroupReply reply);
     void answer(Request& request, std::vector<ChangeReply> replies);
+    void refuse(Request& request, const Error& why);
     void refuse(Batch& batch, const Error& why);
     void put_back(Batch batch);
     Group group_of(const Batch& batch) const;
@@ -92,6 +95,7 @@ private:
     Fatal fatal_;
     Log log_;
     std::unique_ptr<Alarm> alarm_;
+    std::unique_ptr<Alarm> deadline_alarm_;
     Alarm* work_alarm_ = nullptr;
     Alarm* activity_alarm_ = nullptr;
     ServerId server_;
@@ -102,6 +106,7 @@ private:
     std::array<std::deque<std::unique_ptr<Request>>, lane_count> lanes_;
     BootTime good_at_;        // the last commit, or the last time nothing waited
     bool in_flight_ = false;
+    std::vector<Request*> under_way_;  // in the commit that the store is at
 };
 
 }  // namespace perdure

@@ -31,6 +31,7 @@ Task<void> Server::run() {
     if (stop_.requested()) co_return;
     opened_ = true;
     gate_.spawn("group commit", commits_.run(stop_));
+    gate_.spawn("deadlines", commits_.watch_deadlines(stop_));
     gate_.spawn("tick and sweep", ticker_.run(stop_));
     gate_.spawn("dispatch", dispatcher_.run(stop_));
 }

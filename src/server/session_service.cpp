@@ -167,7 +167,6 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
             fatal_("a worker has seen a later tick than the store has: it has lost commits");
             co_return error(Errc::unavailable, "the store has lost commits");
         }
-        commits_.saw(service->clock);
     }
     auto view = co_await store_.session(request.session);
     if (view.is(Errc::not_found))
@@ -218,19 +217,25 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest 
     HeartbeatAnswerMessage answer{.answer = HeartbeatAnswer::accept,
                                   .tick = commits_.seen().clock.tick};
     std::vector<Change> changes;
+    std::vector<AttemptKey> about;
     using Kind = ReconcileDecision::Kind;
     for (const auto& [run, decision] : decided) {
         switch (decision.kind) {
             case Kind::nothing: break;
             case Kind::confirm_start:
                 changes.push_back(Start{request.session, run.attempt});
+                about.push_back(run.attempt);
                 break;
             case Kind::did_not_start:
             case Kind::lost:
                 reached<"reconcile_settled_an_unlisted_attempt">();
                 changes.push_back(settle(run, *decision.end, std::nullopt));
+                about.push_back(run.attempt);
                 break;
-            case Kind::reinstate: changes.push_back(Reinstate{request.session, run.attempt}); break;
+            case Kind::reinstate:
+                changes.push_back(Reinstate{request.session, run.attempt});
+                about.push_back(run.attempt);
+                break;
             case Kind::resend:
                 reached<"assignment_sent_again">();
                 answer.resent.push_back(
@@ -247,8 +252,13 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest 
         }
     }
     const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
-    for (const auto& reply : replies)
-        if (!reply && !reply.is(Errc::conflict) && !reply.is(Errc::fenced)) co_return reply.error();
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        if (replies[i]) continue;
+        const bool moved = replies[i].is(Errc::conflict) || replies[i].is(Errc::fenced);
+        if (!moved) co_return replies[i].error();
+        // Somebody was first: the renewed lease must not reach an attempt that may be given away.
+        answer.stop.push_back(about[i]);
+    }
     co_return answer;
 }
 

@@ -51,9 +51,10 @@ Task<void> Ticker::run(Stop& stop) {
 
 // Reads what a group's reply does not show: whether anything runs, and who is keeper.
 Task<void> Ticker::look_around() {
+    const auto asked_at = clock_.boot();
     auto view = co_await store_.service();
     if (!view) co_return;
-    commits_.saw(view->clock);
+    commits_.saw(view->clock, asked_at);
     idle_ = view->idle;
     const auto decision =
         decide_keeper({.role = view->keeper, .me = me_, .clock = view->clock}, timing_);

@@ -103,7 +103,7 @@ void SimProcesses::bury(AttemptKey attempt) {
     push({.kind = ProcessEvent::Kind::ended,
           .attempt = attempt,
           .end = {.cause = started ? Cause::shim_lost : Cause::shim_failed,
-                  .ran = started ? Ran::yes : Ran::no,
+                  .ran = started ? Ran::maybe : Ran::no,
                   .reported = true}});
 }
 

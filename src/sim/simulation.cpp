@@ -58,6 +58,8 @@ Verdict Simulation::run() {
     nemesis_->start(faults_end);
     world_.run(TrueTime{plan_.length.us});
     if (!checker_.violation()) check_all();
+    if (!checker_.violation() && !cluster_->fatal_reasons().empty())
+        checker_.report("P5", "a server gave up its life: " + cluster_->fatal_reasons().front());
     if (!checker_.violation() && plan_.mode == Mode::liveness) checker_.finished(audit());
     return {.seed = plan_.seed,
             .mode = plan_.mode,

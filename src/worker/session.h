@@ -1,5 +1,5 @@
 // Session: the worker's standing with the servers, as state: which session, at which server, until
-// when the lease lasts. Opening is opening.h; renewing is heartbeat.h.
+// when the lease lasts. Opening is opener.h; renewing is heartbeat.h.
 // The lease counts from before its renewal was sent, on this host's boot clock, and is only ever
 // raised (O2, O7).
 #pragma once

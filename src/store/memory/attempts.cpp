@@ -214,6 +214,7 @@ ChangeReply apply(State& state, const Settle& change) {
         const auto* why = why_outdated(*subject.job, *subject.attempt, change.end, change.next);
         if (why) return error(Errc::conflict, why);
     }
+    if (!change.end.reported) ++state.sessions.at(subject.run->session).given_up;
     end_attempt(state, *subject.job, *subject.attempt, change.end, change.next);
     return {Applied{}};
 }

@@ -79,12 +79,22 @@ std::uint32_t free_slots(const State& state, const SessionRow& session) {
     return session.slots - std::min(session.slots, used);
 }
 
+// Whether to wait for another worker makes sense: one that lives and takes such jobs.
+bool another_could_take(const State& state, const JobRow& job, const SessionRow& session) {
+    return std::any_of(state.sessions.begin(), state.sessions.end(), [&](const auto& entry) {
+        const SessionRow& other = entry.second;
+        return other.open && other.slots > 0 && state.clock.now < other.lease_deadline &&
+               !other.directory.same_place(session.directory) && matches(other.offer, job.shape);
+    });
+}
+
 AdmissionFacts admission_facts(const State& state, const JobRow& job, const SessionRow& session) {
     const auto& avoid = job.in<Ready>()->stay.avoid;
     AdmissionFacts facts;
     facts.avoids_this_worker =
         avoid && state.clock.now < avoid->until &&
-        state.session_of(avoid->session).directory.same_place(session.directory);
+        state.session_of(avoid->session).directory.same_place(session.directory) &&
+        another_could_take(state, job, session);
     for (const auto& thing : job.things) {
         const bool held = state.holders.is_held_by(thing, job.id);
         facts.things.push_back({.thing = thing,

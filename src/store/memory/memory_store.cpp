@@ -37,8 +37,8 @@ Task<Result<SessionView>> MemoryStore::session(SessionId session) {
 
 Task<Result<std::optional<SessionView>>> MemoryStore::opening(StateDirectory directory) {
     std::optional<SessionView> view;
-    const auto found = state_->open_sessions.find(memory::place_of(directory));
-    if (found != state_->open_sessions.end())
+    const auto found = state_->latest_sessions.find(memory::place_of(directory));
+    if (found != state_->latest_sessions.end())
         view = memory::show_session(*state_, state_->session_of(found->second));
     co_return view;
 }

@@ -145,6 +145,7 @@ struct SessionRow {
     Offer offer;
     ServiceTime lease_deadline;
     ServiceTime heard_at;
+    std::uint32_t given_up = 0;  // attempts presumed lost since its last renewal (E4: "alone")
 };
 
 // Where a directory is: everything that identifies it but the boot.

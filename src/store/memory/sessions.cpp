@@ -12,8 +12,8 @@ Error no_such_session() { return error(Errc::not_found, "there is no such sessio
 Error session_ended() { return error(Errc::fenced, "the session has ended"); }
 
 std::optional<SessionId> open_session_at(const State& state, const StateDirectory& directory) {
-    const auto found = state.open_sessions.find(place_of(directory));
-    if (found == state.open_sessions.end()) return std::nullopt;
+    const auto found = state.latest_sessions.find(place_of(directory));
+    if (found == state.latest_sessions.end()) return std::nullopt;
     return found->second;
 }
 
@@ -95,6 +95,7 @@ ChangeReply apply(State& state, const Renew& change) {
     session->seen = std::max(session->seen, change.seen);
     session->slots = change.slots;
     session->offer = change.offer;
+    session->given_up = 0;
     ++session->renewal;
     return {Renewed{session->lease_deadline, session->renewal}};
 }
@@ -120,7 +121,7 @@ ChangeReply apply(State& state, const OpenSession& change) {
         if (!zoo(Bug::takeover_shortens_the_lease))
             session.lease_deadline = std::max(session.lease_deadline, previous.lease_deadline);
     }
-    state.open_sessions[place_of(change.directory)] = change.session;
+    state.latest_sessions[place_of(change.directory)] = change.session;
     inherit(state, change, session);
     return {Applied{}};
 }
@@ -137,7 +138,6 @@ ChangeReply apply(State& state, const EndSession& change) {
     if (!session) return no_such_session();
     if (!session->open) return {Applied{}};
     session->open = false;
-    state.open_sessions.erase(place_of(session->directory));
     return {Applied{}};
 }
 

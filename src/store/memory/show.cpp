@@ -44,7 +44,7 @@ OverdueRun show_overdue_run(const State& state, const JobRow& job) {
                      .clean = run.clean,
                      .order = run.order,
                      .saw_assignment = session.seen >= run.assignment,
-                     .alone = state.places.runs_of(session.id).size() == 1,
+                     .alone = state.places.runs_of(session.id).size() + session.given_up == 1,
                      .lease_deadline = session.lease_deadline,
                      .confirm_deadline = run.confirm_deadline,
                      .clock = state.clock};

@@ -38,7 +38,7 @@ struct State {
     std::uint64_t id_high_water = 0;  // of servers whose rows are gone
     std::map<JobId, JobRow> jobs;
     std::map<SessionId, SessionRow> sessions;
-    std::map<DirectoryPlace, SessionId> open_sessions;
+    std::map<DirectoryPlace, SessionId> latest_sessions;
     std::map<std::pair<std::string, std::string>, IdempotencyRow> idempotency;  // tenant, key
     std::set<std::pair<std::string, std::string>> paused_queues;                // tenant, queue
     Places places;
