@@ -37,6 +37,7 @@ enum class Fault {
     abort_group,
     unknown_outcome,
     slow_store,
+    decide_late,  // a server is held up between its decision and the commit
     store_down,
     fail_over,
     poison_request,  // one that the store cannot take
@@ -50,16 +51,38 @@ enum class Fault {
     ignore_sigterm,
     own_failure,
 };
-inline constexpr std::size_t fault_count = 29;
+inline constexpr std::size_t fault_count = 30;
 
 inline constexpr std::array<std::string_view, fault_count> fault_names = {
-    "kill_worker",   "kill_watchdog",   "kill_shim",         "kill_server",
-    "pause_worker",  "pause_host",      "pause_server",      "reboot_host",
-    "drain_worker",  "shim_fails",      "slow_network",      "lose_message",
-    "duplicate_message", "cut_one_way", "cut_both_ways",     "reset_stream",
-    "abort_group",   "unknown_outcome", "slow_store",        "store_down",
-    "fail_over",     "poison_request",  "drift",             "step_wall_clock",
-    "crash",         "hang",            "kill_own_worker",   "ignore_sigterm",
+    "kill_worker",
+    "kill_watchdog",
+    "kill_shim",
+    "kill_server",
+    "pause_worker",
+    "pause_host",
+    "pause_server",
+    "reboot_host",
+    "drain_worker",
+    "shim_fails",
+    "slow_network",
+    "lose_message",
+    "duplicate_message",
+    "cut_one_way",
+    "cut_both_ways",
+    "reset_stream",
+    "abort_group",
+    "unknown_outcome",
+    "slow_store",
+    "decide_late",
+    "store_down",
+    "fail_over",
+    "poison_request",
+    "drift",
+    "step_wall_clock",
+    "crash",
+    "hang",
+    "kill_own_worker",
+    "ignore_sigterm",
     "own_failure",
 };
 constexpr std::string_view to_string(Fault fault) {

@@ -54,10 +54,17 @@ void Nemesis::strike() {
     strike_rest(fault);
 }
 
+// Often about as long as a lease: who comes back just when it ends finds the narrowest gaps.
+Duration Nemesis::draw_absence() {
+    const auto lease = cluster_.parts().plan.timing.lease;
+    if (rng_.chance(0.3)) return rng_.between(lease - seconds(3), lease + seconds(3));
+    return rng_.skewed(milliseconds(100), seconds(60));
+}
+
 void Nemesis::strike_process(Fault fault) {
     const auto w = some_worker();
     const auto s = some_server();
-    const auto pause = rng_.skewed(milliseconds(100), seconds(40));
+    const auto pause = draw_absence();
     switch (fault) {
         case Fault::kill_worker:
             return cluster_.kill_worker(w, rng_.between(milliseconds(50), milliseconds(1000)));
@@ -97,7 +104,7 @@ void Nemesis::strike_network(Fault fault) {
     auto& network = cluster_.parts().network;
     if (down) network.cut(a, b);
     if (up) network.cut(b, a);
-    later(rng_.skewed(milliseconds(500), seconds(60)), [this, a, b, &network] {
+    later(draw_absence(), [this, a, b, &network] {
         if (cluster_.parts().world.now() >= until_) return;  // frozen, or healed by then
         network.heal(a, b);
         network.heal(b, a);

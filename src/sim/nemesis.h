@@ -26,6 +26,7 @@ private:
     void freeze();
     std::size_t some_server() { return rng_.below(cluster_.server_count()); }
     std::size_t some_worker() { return rng_.below(cluster_.worker_count()); }
+    Duration draw_absence();
     void later(Duration wait, std::function<void()> action);
 
     Cluster& cluster_;

@@ -5,6 +5,7 @@ namespace perdure::sim {
 Script draw_script(Rng& rng, const Plan& plan) {
     using End = Script::End;
     Script script{.length = rng.skewed(milliseconds(5), plan.job_max)};
+    if (rng.chance(0.2)) script.length = rng.between(plan.job_max / 2, plan.job_max);
     const auto kind = rng.below(20);
     if (kind == 0 && plan.has(Fault::crash)) script.end = End::crash;
     if (kind == 1 && plan.has(Fault::hang)) script.end = End::hang;

@@ -76,6 +76,12 @@ void note_touched(const Group& group, const GroupReply& reply, std::vector<JobId
                 touched.push_back(inherited.attempt.job);
 }
 
+bool settles(const Group& group) {
+    return std::any_of(group.changes.begin(), group.changes.end(), [](const Change& change) {
+        return std::holds_alternative<Settle>(change);
+    });
+}
+
 bool has_poison(const Group& group) {
     return std::any_of(group.changes.begin(), group.changes.end(), [](const Change& change) {
         const auto* submit = std::get_if<Submit>(&change);
@@ -161,6 +167,8 @@ Task<Result<GroupReply>> SimStore::commit(Group group) {
         co_await database_.world().sleep(server_, database_.delay());
         co_return error(Errc::conflict, "aborted by another transaction");
     }
+    if (settles(group) && database_.applies_late())
+        co_await database_.world().sleep(server_, database_.draw_later());
     if (has_poison(group)) {
         co_await database_.world().sleep(server_, database_.delay());
         co_return error(Errc::corrupt, "a row that the store cannot take");

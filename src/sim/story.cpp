@@ -235,8 +235,12 @@ void Story::run_until_ended(JobId job) {
 }
 
 void Story::run_until_kept() {
-    run_until("a message", [this] { return fates_ > 0; });
-    fates_ = 0;
+    run_until("a message", [this] { return rules_.empty(); });
+}
+
+void Story::run_until_seen(Pattern next) {
+    add_rule(std::move(next), Fate::see);
+    run_until_kept();
 }
 
 void Story::run_until_session(WorkerName worker) {

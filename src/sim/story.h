@@ -98,7 +98,8 @@ public:
     void run_until_started(JobId job, std::size_t runs = 1);  // that many processes have begun
     void run_until_state(JobId job, JobState state);
     void run_until_ended(JobId job);
-    void run_until_kept();  // a message was kept, or the fate of another has come
+    void run_until_kept();  // every message that has a fate has met it
+    void run_until_seen(Pattern next);
     void run_until_session(WorkerName worker);
 
     // Machines.
@@ -179,7 +180,7 @@ public:
     std::string replay();
 
 private:
-    enum class Fate { lose, keep, copy, break_off, cut_sender, crash_server };
+    enum class Fate { see, lose, keep, copy, break_off, cut_sender, crash_server };
     struct Rule {
         Pattern next;
         Fate fate = Fate::lose;
@@ -203,7 +204,6 @@ private:
     std::vector<Rule> rules_;
     std::vector<Message> kept_;
     std::vector<std::string> sent_;
-    std::size_t fates_ = 0;
     std::uint64_t next_key_ = 0;
     std::optional<std::string> complaint_;
 };

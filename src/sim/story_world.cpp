@@ -108,7 +108,6 @@ void Story::heal(ServerName server, WorkerName worker) {
 
 void Story::add_rule(Pattern next, Fate fate) {
     rules_.push_back({std::move(next), fate});
-    fates_ = 0;
 }
 
 bool Story::takes(const Message& message) {
@@ -120,13 +119,12 @@ bool Story::takes(const Message& message) {
     if (rule == rules_.end()) return false;
     const auto fate = rule->fate;
     rules_.erase(rule);
-    ++fates_;
     simulation_.world().trace("story: has taken " + message.what);
     if (fate == Fate::keep || fate == Fate::copy) kept_.push_back(message);
     if (fate == Fate::break_off) message.break_off();
     if (fate == Fate::cut_sender) cut_off(message.sender);
     if (fate == Fate::crash_server) crash_server_of(message);
-    return fate != Fate::copy;
+    return fate != Fate::copy && fate != Fate::see;
 }
 
 // Not from inside: the process ends before anything else happens to it.

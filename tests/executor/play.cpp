@@ -10,7 +10,7 @@ namespace perdure::executor {
 namespace {
 
 constexpr auto step = milliseconds(2);
-constexpr ServerId me{1};
+constexpr ServerId server{1};
 
 // Service time advances by exactly one step at each tick, whatever the real time was. What is
 // measured in real time, and could differ between machines, is out of reach.
@@ -47,7 +47,7 @@ Play::Play(Stage& stage, Script script, std::size_t rounds)
       store_(memory_, trace_),
       commits_(store_, stage.clock(), {.timing = timing_of_the_play()}, never(), Log()),
       sweeper_(store_, stage.clock(), commits_, Log()),
-      ticker_(store_, stage.clock(), commits_, sweeper_, me, timing_of_the_play(), Log()),
+      ticker_(store_, stage.clock(), commits_, sweeper_, server, timing_of_the_play(), Log()),
       dispatcher_(stage.clock(), commits_, timing_of_the_play(), Log()),
       jobs_(store_, commits_, dispatcher_, Log()),
       sessions_(store_, commits_, dispatcher_, timing_of_the_play(), never(), Log()),
@@ -64,7 +64,7 @@ std::vector<std::string> Play::run() {
 }
 
 Task<void> Play::open() {
-    co_await commits_.open(me, stop_);
+    co_await commits_.open(server, stop_);
     gate_.spawn("group commit", commits_.run(stop_));
     gate_.spawn("tick and sweep", ticker_.run(stop_));
 }

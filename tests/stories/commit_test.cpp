@@ -50,8 +50,7 @@ TEST(CommitStory, a_job_that_needs_a_key_and_a_limit_is_promoted_when_both_come_
     const auto key = story.submit({.runs_for = seconds(5), .key = "card"});
     story.submit_many(2, {.runs_for = seconds(5), .limits = {"pool"}});
     const auto both = story.submit({.key = "card", .limits = {"pool"}});
-    story.run_until_running(key);
-    EXPECT_EQ(story.state(both), JobState::blocked);
+    story.run_until_state(both, JobState::blocked);
 
     story.run_until_state(key, JobState::succeeded);
     story.run_for(seconds(3));

@@ -149,10 +149,8 @@ TEST(CrashStory, a_once_job_whose_shim_is_killed_is_quarantined) {
 TEST(CrashStory, a_job_claimed_by_a_server_that_died_is_sent_by_the_next_one) {
     // O6: the claim is committed, the assignment was never sent; it runs within 5 s.
     Story story({.servers = 2});
-    story.run_until_session(worker(0));
-    story.run_for(seconds(1));
+    story.crash_at(message("assignment"));
     const auto job = story.submit({});
-    story.crash_at(reply_to_commit_of("claim"));
     story.run_until_kept();
     EXPECT_EQ(story.state(job), JobState::starting);
     story.run_for(seconds(6));

@@ -78,7 +78,7 @@ TEST(OwnershipStory, a_sweep_that_was_late_takes_no_renewed_lease_away) {
 
     story.start(server(1));
     story.heal(server(1), worker(0));
-    story.run_for(seconds(5));
+    story.run_until_seen(reply_to_commit_of("renew"));
     story.deliver_kept();
     story.run_for(milliseconds(50));
 

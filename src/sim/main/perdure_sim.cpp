@@ -6,7 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <sstream>
 
 #include "sim/main/fleet.h"
 
@@ -22,6 +25,7 @@ struct Arguments {
     unsigned jobs = 0;
     std::string mode = "both";
     std::string store = "memory";
+    std::string regressions;
     std::vector<std::string> without;
     bool one = false;
     bool json = false;
@@ -63,6 +67,33 @@ int replay(const Arguments& arguments) {
     return failed == 0 ? 0 : 1;
 }
 
+// Replays every case of a file; a line is a seed, a mode and what is left out.
+int replay_all(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) {
+        fmt::print(stderr, "perdure-sim: cannot read {}\n", path);
+        return 2;
+    }
+    Campaign campaign(memory_store);
+    int passed = 0;
+    int failed = 0;
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line);
+        std::uint64_t seed = 0;
+        std::string mode;
+        if (line.starts_with('#') || !(words >> seed >> mode)) continue;
+        const std::vector<std::string> without{std::istream_iterator<std::string>(words), {}};
+        const auto which = mode == "liveness" ? Mode::liveness : Mode::safety;
+        const auto verdict = campaign.run(seed, which, masked_by(without), 0);
+        ++(verdict.violation ? failed : passed);
+        if (verdict.violation)
+            fmt::print("{}: broken promise {}: {}\n", line, verdict.violation->promise,
+                       verdict.violation->what);
+    }
+    fmt::print("{} passed, {} failed\n", passed, failed);
+    return failed == 0 && passed > 0 ? 0 : 1;
+}
+
 int run(const Arguments& arguments) {
     const auto started = std::chrono::steady_clock::now();
     Fleet fleet({.first = arguments.first,
@@ -92,11 +123,13 @@ int main(int argc, char** argv) {
     app.add_option("--store", arguments.store, "which store")->check(CLI::IsMember({"memory"}));
     app.add_option("--without", arguments.without, "replay without this class of faults")
         ->check(CLI::IsMember(std::vector<std::string>(fault_names.begin(), fault_names.end())));
+    app.add_option("--regressions", arguments.regressions, "replay every case of this file");
     app.add_flag("--json", arguments.json, "print one object");
     app.add_flag("--trace", arguments.trace, "print every event of a replayed seed");
     app.footer("Example: perdure-sim --seeds 2000 --mode safety\n"
                "A failure prints its seed, its last events and the command that replays it.");
     CLI11_PARSE(app, argc, argv);
+    if (!arguments.regressions.empty()) return replay_all(arguments.regressions);
     if (seed->count() > 0) return replay(arguments);
     if (first->count() == 0) arguments.first = std::random_device{}() % 1'000'000'000ULL * 1'000;
     if (arguments.seeds == 0 && arguments.seconds_max == 0) arguments.seeds = 100;

@@ -207,8 +207,10 @@ ChangeReply apply(State& state, const Settle& change) {
         if (subject.run->session != change.renewal->session)
             return error(Errc::conflict, "another session owns the attempt");
         const auto renewal = state.session_of(subject.run->session).renewal;
-        if (renewal != change.renewal->number && !zoo(Bug::sweep_applied_after_a_renewal))
+        if (renewal != change.renewal->number && !zoo(Bug::sweep_applied_after_a_renewal)) {
+            reached<"renewed_before_the_sweep_could_end_it">();
             return error(Errc::conflict, "the lease was renewed");
+        }
     }
     if (!zoo(Bug::settle_over_a_cancel)) {
         const auto* why = why_outdated(*subject.job, *subject.attempt, change.end, change.next);
