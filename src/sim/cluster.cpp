@@ -151,7 +151,7 @@ void Cluster::await_stop(std::size_t i, TrueTime patience) {
         const bool stopped = node.worker->finished();
         if (!stopped && parts_.world.now() < patience) return await_stop(i, patience);
         kill_worker(i, milliseconds(500));
-        if (!rng_.chance(0.3)) return;
+        if (!rng_.chance(0.5)) return;
         parts_.world.after(rng_.between(milliseconds(600), seconds(3)), Life{},
                            [this, i] { kill_worker(i, seconds(40)); });
     });

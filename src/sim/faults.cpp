@@ -17,13 +17,13 @@ constexpr Fault costs_an_owner[] = {
 Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     Rng rng(seed * 2 + (mode == Mode::liveness ? 1 : 0));
     Plan plan{.seed = seed, .mode = mode};
-    plan.servers = static_cast<std::uint32_t>(rng.between(1, 2));
+    plan.servers = rng.chance(0.3) ? 1 : 2;
     plan.workers = static_cast<std::uint32_t>(rng.between(1, 6));
     plan.clients = static_cast<std::uint32_t>(rng.between(1, 3));
     plan.slots = static_cast<std::uint32_t>(rng.between(1, 4));
     for (std::size_t i = 0; i < fault_count; ++i) plan.faults.set(i, rng.chance(0.5));
     plan.accidents_per_minute = 1.0 + 15.0 * rng.uniform() * rng.uniform();
-    plan.message_fault = 0.001 + 0.1 * rng.uniform() * rng.uniform();
+    plan.message_fault = 0.001 + 0.2 * rng.uniform() * rng.uniform();
     plan.store_fault = 0.001 + 0.1 * rng.uniform() * rng.uniform();
     plan.submit_every = rng.between(milliseconds(500), seconds(6));
     // Short, so that an owner that is lost is lost for good within the run.

@@ -57,7 +57,7 @@ void Nemesis::strike() {
 // Often about as long as a lease: who comes back just when it ends finds the narrowest gaps.
 Duration Nemesis::draw_absence() {
     const auto lease = cluster_.parts().plan.timing.lease;
-    if (rng_.chance(0.3)) return rng_.between(lease - seconds(3), lease + seconds(3));
+    if (rng_.chance(0.4)) return rng_.between(lease - seconds(3), lease + seconds(3));
     return rng_.skewed(milliseconds(100), seconds(60));
 }
 
@@ -90,7 +90,7 @@ void Nemesis::strike_process(Fault fault) {
         }
         case Fault::reboot_host:
             return cluster_.reboot_host(w, rng_.between(seconds(2), seconds(30)));
-        default: return cluster_.drain_worker(w, rng_.chance(0.5));
+        default: return cluster_.drain_worker(w, rng_.chance(0.7));
     }
 }
 

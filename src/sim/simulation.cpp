@@ -54,7 +54,9 @@ Simulation::~Simulation() = default;
 
 Verdict Simulation::run() {
     const TrueTime faults_end{plan_.faults_end.us};
-    clients_->start(faults_end);
+    // In liveness mode the healthy core must not only end what there was, but also serve.
+    const auto serving = plan_.mode == Mode::liveness ? seconds(20) : Duration{};
+    clients_->start(faults_end + serving);
     nemesis_->start(faults_end);
     world_.run(TrueTime{plan_.length.us});
     if (!checker_.violation()) check_all();

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t events_kept = 2'000;
 constexpr std::size_t events_shown = 80;
 constexpr auto client_timeout = seconds(10);
+constexpr TrueTime never{INT64_MAX};
 
 Plan plan_of(const Story::Setting& setting) {
     Plan plan{.seed = setting.seed};
@@ -101,11 +102,11 @@ JobSpec Story::spec_of(const Work& work) {
     return spec;
 }
 
-// Asks the first server that is up; nobody repeats it.
+// Asks the first server that is ready, or the last one; nobody repeats it.
 template <class Reply, class Handle>
 std::shared_ptr<Story::Asked<Reply>> Story::send(std::string what, Handle handle) {
     std::size_t to = 0;
-    while (to + 1 < cluster().server_count() && !cluster().server(to).server) ++to;
+    while (to + 1 < cluster().server_count() && !is_ready(server(to))) ++to;
     auto serve = [this, to, handle](std::function<void(Result<Answered<Reply>>)> answer) {
         cluster().serve<Answered<Reply>>(to, std::move(answer), [handle](Server& target) {
             return wrap<Reply>(handle(target.jobs()));
@@ -119,8 +120,7 @@ std::shared_ptr<Story::Asked<Reply>> Story::send(std::string what, Handle handle
                                            .once = true,
                                            .what = what + " "};
     auto asked = std::make_shared<Asked<Reply>>();
-    simulation_.world().spawn(
-        call_and_note<Reply>(simulation_.network(), std::move(call), asked));
+    simulation_.world().spawn(call_and_note<Reply>(simulation_.network(), std::move(call), asked));
     simulation_.world().settle();
     return asked;
 }
@@ -170,8 +170,8 @@ std::vector<JobId> Story::submit_many(std::size_t count, Work work) {
 
 Story::Asked<Cancelled> Story::cancel(JobId job) {
     const auto before = view(job);
-    auto asked = wait_for(
-        send<Cancelled>("cancel", [job](JobService& jobs) { return jobs.cancel(job); }));
+    auto asked =
+        wait_for(send<Cancelled>("cancel", [job](JobService& jobs) { return jobs.cancel(job); }));
     using Kind = CancelDecision::Kind;
     if (asked.is_ok() && asked.answer->value().kind != Kind::already_ended)
         simulation_.history().cancels[job] = {view(job).epoch, before.generation};
@@ -196,17 +196,15 @@ void Story::pause_queue(bool paused) {
 }
 
 void Story::define_pool() {
-    run_until("a server", [this] { return cluster().server(0).server->ready(); });
+    run_until("a server", [this] { return is_ready(server(0)); });
     const DefineLimit pool{.tenant = "default", .name = "pool", .max = pool_max};
-    wait_for(send<bool>("define", [pool](JobService& jobs) {
-        return as_bool(jobs.define_limit(pool));
-    }));
+    wait_for(send<bool>("define",
+                        [pool](JobService& jobs) { return as_bool(jobs.define_limit(pool)); }));
 }
 
 void Story::run_for(Duration length) { simulation_.run_for(length); }
 
-void Story::run_until(std::string what, const std::function<bool()>& condition,
-                      Duration patience) {
+void Story::run_until(std::string what, const std::function<bool()>& condition, Duration patience) {
     const auto until = now() + patience;
     while (!condition() && !simulation_.checker().violation()) {
         if (now() >= until) {
@@ -218,8 +216,7 @@ void Story::run_until(std::string what, const std::function<bool()>& condition,
 }
 
 void Story::run_until_running(JobId job) {
-    run_until("a running job",
-              [&] { return alive(job) > 0 && state(job) == JobState::running; });
+    run_until("a running job", [&] { return alive(job) > 0 && state(job) == JobState::running; });
 }
 
 void Story::run_until_started(JobId job, std::size_t count) {
@@ -247,6 +244,11 @@ void Story::run_until_session(WorkerName worker) {
     run_until("a session", [&] { return has_session(worker); });
 }
 
+bool Story::is_ready(ServerName server) {
+    const auto& node = cluster().server(server.i);
+    return node.server && node.server->ready();
+}
+
 bool Story::has_session(WorkerName worker) {
     const auto& node = cluster().worker(worker.i);
     return node.worker && node.worker->session().is_open();
@@ -254,6 +256,26 @@ bool Story::has_session(WorkerName worker) {
 
 ServerName Story::server_of(WorkerName worker) {
     return {cluster().worker(worker.i).worker->session().server()};
+}
+
+AttemptView Story::attempt(JobId job, std::size_t i) {
+    const auto attempts = view(job).attempts;
+    return i < attempts.size() ? attempts[i] : AttemptView{};
+}
+
+WorkerName Story::host_of(JobId job) {
+    const auto runs = simulation_.witness().of(job);
+    return {runs.empty() ? 0 : runs.front()->host};
+}
+
+TrueTime Story::began(JobId job, std::size_t run) {
+    const auto runs = simulation_.witness().of(job);
+    return run < runs.size() ? runs[run]->began : never;
+}
+
+TrueTime Story::died(JobId job, std::size_t run) {
+    const auto runs = simulation_.witness().of(job);
+    return run < runs.size() ? runs[run]->died.value_or(never) : never;
 }
 
 std::size_t Story::alive(JobId job) {

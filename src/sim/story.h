@@ -103,7 +103,7 @@ public:
     void run_until_session(WorkerName worker);
 
     // Machines.
-    void kill(ServerName server);   // kill -9; stays down until start()
+    void kill(ServerName server);  // kill -9; stays down until start()
     void start(ServerName server);
     void pause(ServerName server);
     void resume(ServerName server);
@@ -144,7 +144,7 @@ public:
     std::size_t kept() const { return kept_.size(); }
     std::size_t sent(const std::string& what) const;
     // What somebody might still say, although no worker of ours would.
-    Result<ReportResponse> report_as(SessionId session, AttemptKey attempt, AttemptEnd end);
+    ItemAnswer report_as(SessionId session, AttemptKey attempt, AttemptEnd end);
 
     // The store.
     void store_down(Duration length) { simulation_.database().go_down(length); }
@@ -157,15 +157,23 @@ public:
     // What is known, by the store and by the witness.
     JobView view(JobId job) { return simulation_.job(job); }
     JobState state(JobId job) { return view(job).state; }
-    AttemptView last_attempt(JobId job) { return view(job).attempts.back(); }
+    AttemptView attempt(JobId job, std::size_t i = 0);  // an empty one if there is none
+    AttemptEnd end_of(JobId job, std::size_t i = 0) {
+        return attempt(job, i).end.value_or(AttemptEnd{});
+    }
+    AttemptEnd late_result_of(JobId job) { return attempt(job).late_result.value_or(AttemptEnd{}); }
+    std::uint32_t epoch(JobId job) { return view(job).epoch.value; }
     std::optional<JobId> job_of(const std::string& idempotency_key);
     std::size_t runs(JobId job) { return simulation_.witness().of(job).size(); }
-    const WitnessedRun& run(JobId job, std::size_t i) { return *simulation_.witness().of(job)[i]; }
+    WorkerName host_of(JobId job);               // where its first process began
+    TrueTime began(JobId job, std::size_t run);  // never: the end of time
+    TrueTime died(JobId job, std::size_t run);
     std::size_t alive(JobId job);
     std::size_t alive() { return simulation_.witness().alive().size(); }
     std::uint64_t fenced() { return simulation_.audit().fenced; }
     ServiceTick clock() { return simulation_.audit().clock; }
     TrueTime now() { return simulation_.world().now(); }
+    bool is_ready(ServerName server);
     bool has_session(WorkerName worker);
     bool is_about_to_exec(JobId job);  // `started` is on disk, the process is not there yet
     ServerName server_of(WorkerName worker);

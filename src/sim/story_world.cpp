@@ -18,9 +18,7 @@ void Story::start(ServerName server) {
     cluster().start_server(server.i);
 }
 
-void Story::pause(ServerName server) {
-    simulation_.world().pause(cluster().server(server.i).life);
-}
+void Story::pause(ServerName server) { simulation_.world().pause(cluster().server(server.i).life); }
 
 void Story::resume(ServerName server) {
     simulation_.world().resume(cluster().server(server.i).life);
@@ -106,9 +104,7 @@ void Story::heal(ServerName server, WorkerName worker) {
     simulation_.network().heal(b, a);
 }
 
-void Story::add_rule(Pattern next, Fate fate) {
-    rules_.push_back({std::move(next), fate});
-}
+void Story::add_rule(Pattern next, Fate fate) { rules_.push_back({std::move(next), fate}); }
 
 bool Story::takes(const Message& message) {
     if (message.leg == Message::Leg::request) sent_.push_back(message.what);
@@ -131,8 +127,8 @@ bool Story::takes(const Message& message) {
 void Story::crash_server_of(const Message& message) {
     for (std::size_t i = 0; i < cluster().server_count(); ++i) {
         const auto& node = cluster().server(i);
-        const bool to_store = message.leg == Message::Leg::commit ||
-                              message.leg == Message::Leg::committed;
+        const bool to_store =
+            message.leg == Message::Leg::commit || message.leg == Message::Leg::committed;
         const auto number = to_store ? node.life.value : node.node.value;
         if (number != message.sender) continue;
         simulation_.world().after(Duration{}, Life{}, [this, i] { kill(ServerName{i}); });
@@ -154,13 +150,12 @@ void Story::break_kept() {
 }
 
 std::size_t Story::sent(const std::string& what) const {
-    return static_cast<std::size_t>(
-        std::count_if(sent_.begin(), sent_.end(), [&](const std::string& names) {
-            return names.find(what + " ") != std::string::npos;
-        }));
+    return static_cast<std::size_t>(std::count_if(
+        sent_.begin(), sent_.end(),
+        [&](const std::string& names) { return names.find(what + " ") != std::string::npos; }));
 }
 
-Result<ReportResponse> Story::report_as(SessionId session, AttemptKey attempt, AttemptEnd end) {
+ItemAnswer Story::report_as(SessionId session, AttemptKey attempt, AttemptEnd end) {
     ReportRequest request{.session = session};
     request.items.push_back({.attempt = attempt, .kind = ReportItem::Kind::ended, .end = end});
     std::optional<Result<ReportResponse>> answer;
@@ -168,7 +163,8 @@ Result<ReportResponse> Story::report_as(SessionId session, AttemptKey attempt, A
         0, [&answer](Result<ReportResponse> reply) { answer = std::move(reply); },
         [request](Server& target) { return target.sessions().report(request); });
     run_until("an answer", [&] { return answer.has_value(); });
-    return answer ? *answer : Result<ReportResponse>(error(Errc::unavailable, "no answer"));
+    const bool answered = answer && answer->has_value();
+    return answered ? answer->value().answers.front() : ItemAnswer::again;
 }
 
 void Story::lose_unacknowledged(const memory::State& to) {

@@ -160,4 +160,33 @@ TEST(CommitStory, a_submit_whose_server_died_after_the_commit_is_found_again) {
     EXPECT_EQ(story.runs(job), 1U) << story.replay();
 }
 
+TEST(CommitStory, a_job_that_is_held_before_its_retry_frees_its_key) {
+    // C4: "retry now" keeps key and limit; hold frees them.
+    Story story({.slots = 2});
+    const auto first = story.submit({.runs_for = seconds(2), .end = End::conflict, .key = "card"});
+    const auto second = story.submit({.key = "card"});
+    story.run_until_state(second, JobState::blocked);
+    story.submit_many(2, {.runs_for = minutes(1), .priority = 0});
+    story.run_until_state(first, JobState::ready);
+    EXPECT_EQ(story.state(second), JobState::blocked);
+
+    story.hold_job(first);
+
+    EXPECT_EQ(story.state(second), JobState::ready) << story.replay();
+    story.run_until_state(second, JobState::succeeded);
+}
+
+TEST(CommitStory, a_paused_queue_keeps_no_key) {
+    // C4: "retry now" keeps key and limit; pause frees them.
+    Story story;
+    const auto first = story.submit({.runs_for = seconds(2), .end = End::conflict, .key = "card"});
+    const auto second = story.submit({.key = "card"});
+    story.run_until_state(second, JobState::blocked);
+
+    story.pause_queue(true);
+    story.run_until_state(first, JobState::ready);
+
+    EXPECT_EQ(story.state(second), JobState::ready) << story.replay();
+}
+
 }  // namespace perdure::stories

@@ -43,8 +43,7 @@ TEST(CrashStory, a_worker_that_crashes_four_times_in_a_minute_ends_its_youngest_
     story.crash_often(worker(0), 4);
     story.run_for(seconds(3));
 
-    EXPECT_EQ(story.view(youngest).attempts.front().end->cause, Cause::crash_worker)
-        << story.replay();
+    EXPECT_EQ(story.end_of(youngest).cause, Cause::crash_worker) << story.replay();
     story.run_until_ended(elder);
     EXPECT_EQ(story.state(elder), JobState::succeeded);
     EXPECT_EQ(story.runs(elder), 1U);
@@ -129,7 +128,7 @@ TEST(CrashStory, a_shim_that_is_killed_takes_its_job_with_it) {
     story.kill_shim_of(job);
     story.run_until_started(job, 2);
 
-    EXPECT_EQ(story.view(job).attempts.front().end->cause, Cause::shim_lost) << story.replay();
+    EXPECT_EQ(story.end_of(job).cause, Cause::shim_lost) << story.replay();
     EXPECT_EQ(story.alive(job), 1U);
 }
 
@@ -157,6 +156,21 @@ TEST(CrashStory, a_job_claimed_by_a_server_that_died_is_sent_by_the_next_one) {
 
     EXPECT_EQ(story.state(job), JobState::succeeded) << story.replay();
     EXPECT_EQ(story.runs(job), 1U);
+}
+
+TEST(CrashStory, a_slot_is_free_again_after_its_attempt_was_presumed_lost) {
+    // Slots are derived: none can leak.
+    Story story({.slots = 1});
+    const auto job = story.submit({.runs_for = seconds(60)});
+    story.run_until_running(job);
+
+    story.cut(worker(0));
+    story.run_until_state(job, JobState::scheduled);
+    story.heal();
+    story.run_until_ended(job);
+    const auto next = story.submit({});
+
+    story.run_until_state(next, JobState::succeeded);
 }
 
 }  // namespace perdure::stories

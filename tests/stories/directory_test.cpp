@@ -46,7 +46,7 @@ TEST(DirectoryStory, a_rebooted_host_says_at_once_that_everything_on_it_is_dead)
     story.run_for(seconds(8));
 
     EXPECT_EQ(story.state(once), JobState::quarantined) << story.replay();
-    EXPECT_EQ(story.view(job).attempts.front().end->cause, Cause::host_lost);
+    EXPECT_EQ(story.end_of(job).cause, Cause::host_lost);
     EXPECT_EQ(story.runs(job), 2U);
 }
 
@@ -74,7 +74,7 @@ TEST(DirectoryStory, a_crashed_worker_finds_its_jobs_again) {
     story.run_until_ended(job);
 
     EXPECT_EQ(story.state(job), JobState::succeeded);
-    EXPECT_EQ(story.view(job).epoch.value, 1U);
+    EXPECT_EQ(story.epoch(job), 1U);
     EXPECT_EQ(story.runs(job), 1U) << story.replay();
 }
 
@@ -114,8 +114,8 @@ TEST(DirectoryStory, a_sweep_that_was_late_takes_nothing_from_the_next_session) 
     // O2, a hole in its first text: a takeover leaves epoch and state; whose lease it was counts.
     Story story({.servers = 2});
     story.kill(server(1));
-    const auto job = story.submit(
-        {.effects = Effects::once, .runs_for = seconds(60), .hold = seconds(0)});
+    const auto job =
+        story.submit({.effects = Effects::once, .runs_for = seconds(60), .hold = seconds(0)});
     story.run_until_running(job);
     story.keep(commit_of("settle"));
     story.kill(worker(0));
@@ -141,7 +141,7 @@ TEST(DirectoryStory, what_is_presumed_lost_comes_back_by_an_opening_message_too)
     story.heal();
     story.run_until_running(job);
 
-    EXPECT_EQ(story.view(job).epoch.value, 1U) << story.replay();
+    EXPECT_EQ(story.epoch(job), 1U) << story.replay();
     EXPECT_EQ(story.runs(job), 1U);
 }
 
@@ -150,14 +150,14 @@ TEST(DirectoryStory, did_not_run_is_not_believed_from_an_earlier_session) {
     Story story;
     const auto job = story.submit({.effects = Effects::once, .runs_for = seconds(20)});
     story.run_until_running(job);
-    const auto first = story.last_attempt(job).session;
+    const auto first = story.attempt(job).session;
     story.crash(worker(0));
-    story.run_until("a takeover", [&] { return story.last_attempt(job).session != first; });
+    story.run_until("a takeover", [&] { return story.attempt(job).session != first; });
 
     const AttemptKey attempt{job, story.view(job).epoch};
-    auto said = story.report_as(first, attempt, {.cause = Cause::evicted, .ran = Ran::no});
+    const auto said = story.report_as(first, attempt, {.cause = Cause::evicted, .ran = Ran::no});
 
-    EXPECT_EQ(said->answers.front(), ItemAnswer::fenced) << story.replay();
+    EXPECT_EQ(said, ItemAnswer::fenced) << story.replay();
     story.run_until_state(job, JobState::succeeded);
     EXPECT_EQ(story.runs(job), 1U);
 }
@@ -173,7 +173,7 @@ TEST(DirectoryStory, assignment_numbers_go_on_at_the_next_server) {
     story.run_until_ended(next.front());
 
     EXPECT_EQ(story.state(next.front()), JobState::succeeded);
-    EXPECT_EQ(story.view(next.front()).epoch.value, 1U) << story.replay();
+    EXPECT_EQ(story.epoch(next.front()), 1U) << story.replay();
 }
 
 TEST(DirectoryStory, an_assignment_under_way_is_not_lost) {
@@ -189,7 +189,7 @@ TEST(DirectoryStory, an_assignment_under_way_is_not_lost) {
     story.deliver_kept();
     story.run_until_ended(job);
 
-    EXPECT_EQ(story.view(job).epoch.value, 1U) << story.replay();
+    EXPECT_EQ(story.epoch(job), 1U) << story.replay();
     EXPECT_EQ(story.runs(job), 1U);
 }
 

@@ -68,7 +68,7 @@ TEST(EndingStory, a_cancelled_job_whose_worker_is_lost_is_not_run_again) {
     const auto job = story.submit({.runs_for = hours(1)});
     story.run_until_running(job);
 
-    story.kill(worker(story.run(job, 0).host));
+    story.kill(story.host_of(job));
     story.cancel(job);
     story.run_until_ended(job);
     story.run_for(seconds(10));
@@ -112,7 +112,7 @@ TEST(EndingStory, a_release_needs_the_flag_while_the_old_process_may_live) {
     Story story({.workers = 2});
     const auto job = story.submit({.effects = Effects::once, .runs_for = minutes(30)});
     story.run_until_running(job);
-    story.cut(worker(story.run(job, 0).host));
+    story.cut(story.host_of(job));
     story.run_until_state(job, JobState::quarantined);
 
     EXPECT_TRUE(story.deal_with(job, QuarantineAction::release).said(Errc::conflict));
@@ -121,7 +121,7 @@ TEST(EndingStory, a_release_needs_the_flag_while_the_old_process_may_live) {
     story.run_until_started(job, 2);
 
     EXPECT_EQ(story.view(job).generation, 2U) << story.replay();
-    EXPECT_EQ(story.view(job).epoch.value, 2U);
+    EXPECT_EQ(story.epoch(job), 2U);
 }
 
 TEST(EndingStory, a_release_stops_an_old_process_that_can_be_reached) {
@@ -129,7 +129,7 @@ TEST(EndingStory, a_release_stops_an_old_process_that_can_be_reached) {
     Story story({.workers = 2});
     const auto job = story.submit({.effects = Effects::once, .runs_for = hours(1)});
     story.run_until_running(job);
-    story.cut(worker(story.run(job, 0).host));
+    story.cut(story.host_of(job));
     story.run_until_state(job, JobState::quarantined);
     story.heal();
     story.run_for(seconds(5));
@@ -138,7 +138,7 @@ TEST(EndingStory, a_release_stops_an_old_process_that_can_be_reached) {
     story.deal_with(job, QuarantineAction::release, true);
     story.run_until_started(job, 2);
     story.run_for(seconds(4));
-    EXPECT_TRUE(story.run(job, 0).died) << story.replay();
+    EXPECT_LT(story.died(job, 0), story.now()) << story.replay();
 }
 
 TEST(EndingStory, a_late_result_can_be_accepted) {
@@ -191,8 +191,8 @@ TEST(EndingStory, a_promotion_does_not_restart_the_queue_timeout) {
 TEST(EndingStory, a_job_that_runs_longer_than_its_total_timeout_fails) {
     // E5: total counts from submit over all attempts.
     Story story;
-    const auto job = story.submit(
-        {.runs_for = seconds(20), .end = End::crash, .total_timeout = seconds(30)});
+    const auto job =
+        story.submit({.runs_for = seconds(20), .end = End::crash, .total_timeout = seconds(30)});
 
     story.run_until_ended(job);
 
@@ -212,6 +212,53 @@ TEST(EndingStory, a_job_that_waits_longer_than_its_total_timeout_fails) {
 
     EXPECT_EQ(story.state(job), JobState::failed) << story.replay();
     EXPECT_EQ(story.view(job).cause, Cause::timeout_total);
+}
+
+TEST(EndingStory, a_cancel_counts_although_the_loss_of_its_worker_was_decided_before) {
+    // E1: the sweep's decision to run it again was under way when the cancel was answered.
+    Story story({.servers = 2});
+    story.kill(server(1));
+    const auto job = story.submit({.runs_for = hours(1)});
+    story.run_until_running(job);
+    story.keep(commit_of("settle"));
+    story.kill(worker(0));
+    story.run_until_kept();
+    story.start(server(1));
+    story.run_until("the other server", [&] { return story.is_ready(server(1)); });
+    story.run_for(seconds(3));
+    EXPECT_TRUE(story.cancel(job).is_ok());
+    story.deliver_kept();
+    story.run_until_ended(job);
+    EXPECT_EQ(story.state(job), JobState::cancelled) << story.replay();
+}
+
+TEST(EndingStory, a_released_job_counts_anew) {
+    // E2: a poison job may crash three times more.
+    Story story;
+    const auto job = story.submit({.end = End::crash, .bad_attempts = 4});
+    story.run_until_state(job, JobState::quarantined);
+    EXPECT_EQ(story.runs(job), 3U);
+
+    EXPECT_TRUE(story.deal_with(job, QuarantineAction::release).is_ok());
+    story.run_until_ended(job);
+
+    EXPECT_EQ(story.state(job), JobState::succeeded) << story.replay();
+    EXPECT_EQ(story.epoch(job), 5U);
+}
+
+TEST(EndingStory, first_in_line_is_before_its_own_priority_only) {
+    // E6: a job that is tried again at once does not overtake a more important one.
+    Story story({.slots = 1});
+    const auto again =
+        story.submit({.runs_for = seconds(2), .end = End::conflict, .bad_attempts = 1});
+    story.run_until_running(again);
+    const auto important = story.submit({.priority = 0});
+    const auto same = story.submit({});
+
+    story.run_until_ended(important);
+    EXPECT_EQ(story.runs(again), 1U) << story.replay();
+    story.run_until_ended(again);
+    EXPECT_EQ(story.runs(same), 0U) << story.replay();
 }
 
 }  // namespace perdure::stories

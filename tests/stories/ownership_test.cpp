@@ -30,7 +30,7 @@ TEST(OwnershipStory, a_worker_cut_off_for_three_minutes_goes_on_with_its_job) {
     story.heal();
     story.run_until_running(job);
 
-    EXPECT_EQ(story.view(job).epoch.value, 1U) << story.replay();
+    EXPECT_EQ(story.epoch(job), 1U) << story.replay();
     EXPECT_EQ(story.runs(job), 1U);
 }
 
@@ -55,14 +55,14 @@ TEST(OwnershipStory, a_result_that_comes_after_the_next_claim_is_only_evidence) 
     const auto job = story.submit({.runs_for = seconds(30)});
     story.run_until_running(job);
 
-    story.cut(worker(story.run(job, 0).host));
+    story.cut(story.host_of(job));
     story.run_until_started(job, 2);
     story.run_until("its first process to end", [&] { return story.alive(job) == 1; });
     story.heal();
     story.run_for(seconds(5));
 
     EXPECT_EQ(story.state(job), JobState::running) << story.replay();
-    EXPECT_TRUE(story.view(job).attempts.front().late_result->succeeded);
+    EXPECT_TRUE(story.late_result_of(job).succeeded);
 }
 
 TEST(OwnershipStory, a_sweep_that_was_late_takes_no_renewed_lease_away) {
@@ -160,7 +160,7 @@ TEST(OwnershipStory, a_repeated_ask_gets_the_same_answer) {
     story.run_until_ended(job);
 
     EXPECT_EQ(story.state(job), JobState::succeeded);
-    EXPECT_EQ(story.view(job).epoch.value, 1U) << story.replay();
+    EXPECT_EQ(story.epoch(job), 1U) << story.replay();
 }
 
 TEST(OwnershipStory, a_machine_that_slept_after_writing_started_says_that_it_did_not_run) {
@@ -176,7 +176,7 @@ TEST(OwnershipStory, a_machine_that_slept_after_writing_started_says_that_it_did
     story.run_until_ended(job);
 
     EXPECT_EQ(story.state(job), JobState::succeeded) << story.replay();
-    EXPECT_EQ(story.view(job).attempts.front().end->ran, Ran::no);
+    EXPECT_EQ(story.end_of(job).ran, Ran::no);
 }
 
 }  // namespace perdure::stories

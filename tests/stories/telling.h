@@ -31,8 +31,9 @@ public:
 
     std::string replay() {
         const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-        return sim::Story::replay() + "replay: stories_test --gtest_filter=" +
-               test->test_suite_name() + "." + test->name();
+        return sim::Story::replay() +
+               "replay: stories_test --gtest_filter=" + test->test_suite_name() + "." +
+               test->name();
     }
 };
 

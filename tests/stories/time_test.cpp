@@ -73,7 +73,7 @@ TEST(TimeStory, nothing_is_silent_before_its_worker_could_reconnect_after_an_out
     story.run_until_ended(job);
 
     EXPECT_EQ(story.state(job), JobState::succeeded);
-    EXPECT_EQ(story.view(job).epoch.value, 1U) << story.replay();
+    EXPECT_EQ(story.epoch(job), 1U) << story.replay();
 }
 
 TEST(TimeStory, a_server_that_cannot_commit_is_left_by_its_worker) {
