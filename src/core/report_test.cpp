@@ -22,9 +22,7 @@ bool outdated(const ReportFacts& f) {
     return f.in_run && f.did_not_run && !f.session_is_owner && !f.already_reported;
 }
 
-bool known(const ReportFacts& f) {
-    return f.attempt_exists && f.session_owned_it && !outdated(f);
-}
+bool known(const ReportFacts& f) { return f.attempt_exists && f.session_owned_it && !outdated(f); }
 
 // The first session says "did not run" and dies; the second takes the attempt over and starts it;
 // now the first one's message arrives. Believed, it would have the job run twice.
@@ -81,11 +79,10 @@ TEST(DecideReport, drops_no_result_of_an_attempt_that_existed) {
 TEST(DecideReport, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_report()) rules.insert(decide_report(f).rule);
-    EXPECT_EQ(rules, (std::set<std::string_view>{"O1/no_such_attempt", "O1/not_your_attempt",
-                                                 "O1/repeated_report",
-                                                 "O1/did_not_run_said_too_late",
-                                                 "O1/the_running_attempt",
-                                                 "O1/presumed_lost_reports", "O1/late_result"}));
+    EXPECT_EQ(rules, (std::set<std::string_view>{
+                         "O1/no_such_attempt", "O1/not_your_attempt", "O1/repeated_report",
+                         "O1/did_not_run_said_too_late", "O1/the_running_attempt",
+                         "O1/presumed_lost_reports", "O1/late_result"}));
 }
 
 std::vector<ProgressFacts> every_progress() {
@@ -131,8 +128,7 @@ TEST(DecideProgress, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_progress()) rules.insert(decide_progress(f).rule);
     EXPECT_EQ(rules, (std::set<std::string_view>{"O1/not_the_running_attempt", "O4/not_started",
-                                                 "O10/overtaken", "O10/repeated",
-                                                 "O10/counts"}));
+                                                 "O10/overtaken", "O10/repeated", "O10/counts"}));
 }
 
 }  // namespace

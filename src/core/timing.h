@@ -10,7 +10,7 @@ struct Timing {
     Duration heartbeat = seconds(2);
     Duration lease = seconds(10);
     Duration tick = milliseconds(500);         // T2: the least time between two ticks
-    Duration idle_tick = seconds(1);            // T2: while nothing runs; the pace stays
+    Duration idle_tick = seconds(1);           // T2: while nothing runs; the pace stays
     Duration first_tick = seconds(2);          // T2: after a server's own start
     Duration tick_advance_max = seconds(1);    // T2
     Duration outage = seconds(2);              // T2, T3: nobody committed for this long

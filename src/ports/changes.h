@@ -41,8 +41,8 @@ struct Renew {
     SessionId session;
     std::uint64_t heartbeat = 0;
     std::uint64_t content_hash = 0;
-    std::uint64_t seen = 0;     // highest assignment number that the worker has seen
-    std::uint32_t slots = 0;    // zero while it drains
+    std::uint64_t seen = 0;   // highest assignment number that the worker has seen
+    std::uint32_t slots = 0;  // zero while it drains
     Offer offer;
     Duration lease;
 };

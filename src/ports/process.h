@@ -22,9 +22,9 @@ struct OnDisk {
     AttemptKey attempt;
     std::uint64_t assignment = 0;
     Terms terms;
-    bool started = false;             // `started` is there: it may have run
+    bool started = false;  // `started` is there: it may have run
     bool shim_alive = false;
-    std::optional<AttemptEnd> result; // `result.json` is there
+    std::optional<AttemptEnd> result;  // `result.json` is there
 };
 
 // What a shim reports to its worker. begin and checkpoint wait for answer() (O10).
@@ -44,7 +44,7 @@ struct StartOrder {
 
 struct WorkerLife {
     StateDirectory directory;
-    std::uint64_t life = 0;               // raised durably by open()
+    std::uint64_t life = 0;                 // raised durably by open()
     std::uint32_t crashes_in_a_minute = 0;  // ends of earlier lives that were no clean stop
     std::vector<OnDisk> found;
 };

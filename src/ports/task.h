@@ -24,8 +24,8 @@ inline constexpr boost::asio::use_awaitable_t<Executor> use_task{};
 // A suspended coroutine. Move-only; resume at most once.
 class Suspended {
 public:
-    using Handler = boost::asio::async_result<boost::asio::use_awaitable_t<Executor>,
-                                              void()>::handler_type;
+    using Handler =
+        boost::asio::async_result<boost::asio::use_awaitable_t<Executor>, void()>::handler_type;
     explicit Suspended(Handler handler) : handler_(std::move(handler)) {}
 
     // Runs the coroutine right here, until it suspends again. For the executor's own loop only.

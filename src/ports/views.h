@@ -31,7 +31,7 @@ struct ServiceView {
 struct AttemptView {
     Epoch epoch;
     std::uint32_t generation = 0;
-    SessionId session;      // current or last owner
+    SessionId session;  // current or last owner
     std::uint64_t assignment = 0;
     Terms terms;
     bool start_committed = false;
@@ -63,8 +63,8 @@ struct SessionView {
     std::string worker;
     bool open = false;
     std::uint64_t stream = 0;
-    std::uint64_t assignments = 0;    // the counter: the last number drawn
-    std::uint64_t heartbeat = 0;      // the last number accepted
+    std::uint64_t assignments = 0;  // the counter: the last number drawn
+    std::uint64_t heartbeat = 0;    // the last number accepted
     std::uint64_t content_hash = 0;
     std::uint64_t seen = 0;
     std::uint64_t renewal = 0;
@@ -72,7 +72,7 @@ struct SessionView {
     Offer offer;
     ServiceTime lease_deadline;
     ServiceTime heard_at;
-    std::vector<RunView> runs;        // in order of assignment numbers
+    std::vector<RunView> runs;  // in order of assignment numbers
     ServiceTick clock;
 };
 
@@ -112,7 +112,7 @@ struct JobView {
     std::optional<ServiceTime> kept_until;
     std::optional<Thing> blocked_on;  // blocked without a thing: held by a person
     std::optional<RunView> run;
-    bool presumed_lost = false;       // its last attempt may still come back
+    bool presumed_lost = false;  // its last attempt may still come back
     // If it has ended:
     Cause cause = Cause::exit;
     std::string_view rule;

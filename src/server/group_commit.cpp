@@ -135,7 +135,8 @@ bool GroupCommit::pending() const {
 
 std::size_t GroupCommit::rows_pending(Lane lane) const {
     std::size_t rows = 0;
-    for (const auto& request : lanes_[static_cast<std::size_t>(lane)]) rows += request->changes.size();
+    for (const auto& request : lanes_[static_cast<std::size_t>(lane)])
+        rows += request->changes.size();
     return rows;
 }
 
@@ -204,9 +205,7 @@ Task<void> GroupCommit::execute(Batch batch) {
             put_back(std::move(rest));
             co_return;
         }
-        case Errc::unavailable:
-            refuse(batch, reply.error());
-            co_return;
+        case Errc::unavailable: refuse(batch, reply.error()); co_return;
         case Errc::fenced:  // not the requests': it is this server that is no longer heard
             refuse(batch, error(Errc::unavailable, reply.error().what));
             fatal_("this server's life was fenced off: " + reply.error().what);

@@ -56,8 +56,8 @@ public:
     JobId next_job_id();
     SessionId next_session_id();
     const Seen& seen() const { return seen_; }
-    // What a reply has shown, and when it was asked for. Notices a store that has lost commits (C6);
-    // a read that a later reply has overtaken says nothing.
+    // What a reply has shown, and when it was asked for. Notices a store that has lost commits
+    // (C6); a read that a later reply has overtaken says nothing.
     void saw(const ServiceTick& clock, BootTime asked_at);
     bool healthy() const;
     // Rung whenever a commit made something `ready`: a hint, nothing depends on it.
@@ -104,7 +104,7 @@ private:
     std::uint64_t fence_ = 0;
     Seen seen_;
     std::array<std::deque<std::unique_ptr<Request>>, lane_count> lanes_;
-    BootTime good_at_;        // the last commit, or the last time nothing waited
+    BootTime good_at_;  // the last commit, or the last time nothing waited
     bool in_flight_ = false;
     std::vector<Request*> under_way_;  // in the commit that the store is at
 };

@@ -20,7 +20,8 @@ Task<Result<Submitted>> JobService::submit(JobSpec spec) {
 }
 
 Task<Result<Cancelled>> JobService::cancel(JobId job) {
-    auto reply = co_await commits_.commit(Lane::reports, Cancel{job});
+    const Cancel change{job};
+    auto reply = co_await commits_.commit(Lane::reports, change);
     if (!reply) co_return reply.error();
     auto cancelled = std::get<Cancelled>(*reply);
     if (cancelled.running && cancelled.session)
@@ -44,9 +45,7 @@ Task<Result<void>> JobService::deal_with_quarantined(DealWithQuarantined act) {
     return apply(std::move(act));
 }
 
-Task<Result<void>> JobService::define_limit(DefineLimit limit) {
-    return apply(std::move(limit));
-}
+Task<Result<void>> JobService::define_limit(DefineLimit limit) { return apply(std::move(limit)); }
 
 Task<Result<void>> JobService::pause(PauseQueue pause) { return apply(std::move(pause)); }
 

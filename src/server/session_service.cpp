@@ -150,7 +150,8 @@ Task<Result<OpenAnswer>> SessionService::open_once(OpenRequest request) {
 
 Task<Result<std::uint64_t>> SessionService::open_stream(SessionId session,
                                                         std::shared_ptr<Outbox> outbox) {
-    auto reply = co_await commits_.commit(Lane::reports, OpenStream{session});
+    const OpenStream change{session};
+    auto reply = co_await commits_.commit(Lane::reports, change);
     if (!reply) co_return reply.error();
     const auto stream = std::get<StreamOpened>(*reply).stream;
     dispatcher_.attach(session, stream, std::move(outbox));
@@ -180,7 +181,8 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
                                             .same_content = view->content_hash == hash});
     if (decision.answer == HeartbeatAnswer::cloned) {
         reached<"cloned_session_ended">();
-        auto ended = co_await commits_.commit(Lane::reports, EndSession{request.session});
+        const EndSession change{request.session};
+        auto ended = co_await commits_.commit(Lane::reports, change);
         if (!ended) co_return ended.error();
     }
     if (decision.answer != HeartbeatAnswer::accept)
@@ -309,9 +311,9 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
             case ReportItem::Kind::begin:
             case ReportItem::Kind::checkpoint: {
                 const bool begin = item.kind == ReportItem::Kind::begin;
-                changes.push_back(Progress{
-                    begin ? Progress::Kind::begin : Progress::Kind::checkpoint, request.session,
-                    item.attempt, item.checkpoint, item.number});
+                changes.push_back(
+                    Progress{begin ? Progress::Kind::begin : Progress::Kind::checkpoint,
+                             request.session, item.attempt, item.checkpoint, item.number});
                 break;
             }
         }
@@ -322,8 +324,10 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
         const auto& reply = replies[i];
         const bool ask = request.items[i].kind == ReportItem::Kind::ask;
         auto answer = ask ? ItemAnswer::go : ItemAnswer::ok;
-        if (reply.is(Errc::fenced) || reply.is(Errc::not_found)) answer = ItemAnswer::fenced;
-        else if (!reply) answer = ItemAnswer::again;
+        if (reply.is(Errc::fenced) || reply.is(Errc::not_found))
+            answer = ItemAnswer::fenced;
+        else if (!reply)
+            answer = ItemAnswer::again;
         else if (const auto* said = std::get_if<Reported>(&*reply)) {
             if (said->answer == ReportAnswer::file_late) {
                 reached<"late_result_filed">();

@@ -36,8 +36,8 @@ Task<void> Ticker::run(Stop& stop) {
             continue;
         }
         if (decision.rule == "T2/after_outage") reached<"grace_after_outage">();
-        auto reply = co_await commits_.commit(
-            Lane::tick, Tick{.seen_tick = commits_.seen().clock.tick, .next = decision.next});
+        const Tick change{.seen_tick = commits_.seen().clock.tick, .next = decision.next};
+        auto reply = co_await commits_.commit(Lane::tick, change);
         if (reply) {
             co_await sweeper_.sweep();
         } else if (reply.is(Errc::conflict)) {
@@ -60,7 +60,8 @@ Task<void> Ticker::look_around() {
         decide_keeper({.role = view->keeper, .me = me_, .clock = view->clock}, timing_);
     is_keeper_ = view->keeper.holder == me_;
     if (decision.kind == KeeperDecision::Kind::wait) co_return;
-    auto reply = co_await commits_.commit(Lane::reports, TakeKeeper{view->keeper, decision.next});
+    const TakeKeeper change{view->keeper, decision.next};
+    auto reply = co_await commits_.commit(Lane::reports, change);
     is_keeper_ = reply.has_value();
     if (reply && decision.kind == KeeperDecision::Kind::take) reached<"keeper_changed">();
 }

@@ -102,13 +102,13 @@ void Cluster::start_worker(std::size_t i) {
     };
     Log log;
     if (parts_.log) log = Log(*parts_.log, fmt::format("worker {}", i));
-    node.worker = std::make_unique<Worker>(
-        WorkerPorts{*node.clock, *node.random, *node.api, *node.processes},
-        WorkerOptions{.name = fmt::format("worker-{}", i),
-                      .slots = parts_.plan.slots,
-                      .offer = {},
-                      .timing = parts_.plan.timing},
-        log);
+    node.worker =
+        std::make_unique<Worker>(WorkerPorts{*node.clock, *node.random, *node.api, *node.processes},
+                                 WorkerOptions{.name = fmt::format("worker-{}", i),
+                                               .slots = parts_.plan.slots,
+                                               .offer = {},
+                                               .timing = parts_.plan.timing},
+                                 log);
     node.worker->start();
     if (node.host_paused) world.pause(node.life);
 }

@@ -7,9 +7,9 @@ namespace perdure::sim {
 namespace {
 
 constexpr Fault costs_an_owner[] = {
-    Fault::kill_worker,   Fault::kill_watchdog, Fault::pause_worker,    Fault::pause_host,
-    Fault::pause_server,  Fault::reboot_host,   Fault::drain_worker,    Fault::slow_network,
-    Fault::lose_message,  Fault::cut_one_way,   Fault::cut_both_ways,   Fault::slow_store,
+    Fault::kill_worker,    Fault::kill_watchdog, Fault::pause_worker,  Fault::pause_host,
+    Fault::pause_server,   Fault::reboot_host,   Fault::drain_worker,  Fault::slow_network,
+    Fault::lose_message,   Fault::cut_one_way,   Fault::cut_both_ways, Fault::slow_store,
     Fault::kill_own_worker};
 
 }  // namespace
@@ -56,7 +56,8 @@ std::string Plan::text() const {
         seed, to_string(mode), servers, workers, slots, clients, timing.hold.seconds(),
         accidents_per_minute, message_fault, store_fault,
         std::string(all_hints_dropped ? ", all hints dropped" : "") +
-            (owners_are_safe ? ", owners are safe" : ""), on.empty() ? "none" : on);
+            (owners_are_safe ? ", owners are safe" : ""),
+        on.empty() ? "none" : on);
 }
 
 }  // namespace perdure::sim

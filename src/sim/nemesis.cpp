@@ -8,11 +8,11 @@
 namespace perdure::sim {
 namespace {
 
-constexpr Fault striking[] = {
-    Fault::kill_worker,  Fault::kill_watchdog, Fault::kill_shim,     Fault::kill_server,
-    Fault::pause_worker, Fault::pause_host,    Fault::pause_server,  Fault::reboot_host,
-    Fault::drain_worker, Fault::cut_one_way,   Fault::cut_both_ways, Fault::reset_stream,
-    Fault::store_down,   Fault::fail_over,     Fault::step_wall_clock};
+constexpr Fault striking[] = {Fault::kill_worker,  Fault::kill_watchdog, Fault::kill_shim,
+                              Fault::kill_server,  Fault::pause_worker,  Fault::pause_host,
+                              Fault::pause_server, Fault::reboot_host,   Fault::drain_worker,
+                              Fault::cut_one_way,  Fault::cut_both_ways, Fault::reset_stream,
+                              Fault::store_down,   Fault::fail_over,     Fault::step_wall_clock};
 
 }  // namespace
 
@@ -26,8 +26,7 @@ void Nemesis::start(TrueTime until) {
     until_ = until;
     plan_next();
     const auto& plan = cluster_.parts().plan;
-    if (plan.mode == Mode::liveness)
-        cluster_.parts().world.at(until, Life{}, [this] { freeze(); });
+    if (plan.mode == Mode::liveness) cluster_.parts().world.at(until, Life{}, [this] { freeze(); });
 }
 
 void Nemesis::later(Duration wait, std::function<void()> action) {

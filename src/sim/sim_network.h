@@ -55,7 +55,7 @@ public:
         Duration timeout;
         using Answer = std::function<void(Result<Reply>)>;
         std::function<void(Answer)> serve;
-        bool once = false;  // over a connection that cannot duplicate
+        bool once = false;   // over a connection that cannot duplicate
         std::string what{};  // for the tap
     };
     template <class Reply>
@@ -90,15 +90,15 @@ Task<Result<Reply>> SimNetwork::call(Call<Reply> call) {
                          [this, call, pending] { deliver<Reply>(call, pending); });
         };
         using Leg = Message::Leg;
-        const bool taken = tap_ && tap_->takes({Leg::request, call.what, call.from.value,
-                                                call.to.value, send});
+        const bool taken =
+            tap_ && tap_->takes({Leg::request, call.what, call.from.value, call.to.value, send});
         if (!taken) send();
     }
-    co_await suspend([this, mine = pending.get(), life = call.caller,
-                      timeout = call.timeout](Suspended me) {
-        mine->waiting = world_.park(life, std::move(me));
-        world_.wake_at(world_.now() + timeout, *mine->waiting);
-    });
+    co_await suspend(
+        [this, mine = pending.get(), life = call.caller, timeout = call.timeout](Suspended me) {
+            mine->waiting = world_.park(life, std::move(me));
+            world_.wake_at(world_.now() + timeout, *mine->waiting);
+        });
     pending->waiting.reset();
     if (pending->answer) co_return std::move(*pending->answer);
     co_return error(Errc::unavailable, "no answer in time");
@@ -106,20 +106,20 @@ Task<Result<Reply>> SimNetwork::call(Call<Reply> call) {
 
 template <class Reply>
 void SimNetwork::deliver(const Call<Reply>& call, std::shared_ptr<Pending<Reply>> pending) {
-    call.serve([this, from = call.from, to = call.to, what = call.what,
-                pending](Result<Reply> reply) {
-        if (is_cut(to, from) || loses()) return;
-        const auto send = [this, pending, reply = std::move(reply)] {
-            world_.after(delay(), Life{}, [this, pending, reply] {
-                if (pending->answer) return;  // a duplicate: the first answer counts
-                pending->answer = reply;
-                if (pending->waiting) world_.wake(*pending->waiting);
-            });
-        };
-        using Leg = Message::Leg;
-        const bool taken = tap_ && tap_->takes({Leg::answer, what, to.value, from.value, send});
-        if (!taken) send();
-    });
+    call.serve(
+        [this, from = call.from, to = call.to, what = call.what, pending](Result<Reply> reply) {
+            if (is_cut(to, from) || loses()) return;
+            const auto send = [this, pending, reply = std::move(reply)] {
+                world_.after(delay(), Life{}, [this, pending, reply] {
+                    if (pending->answer) return;  // a duplicate: the first answer counts
+                    pending->answer = reply;
+                    if (pending->waiting) world_.wake(*pending->waiting);
+                });
+            };
+            using Leg = Message::Leg;
+            const bool taken = tap_ && tap_->takes({Leg::answer, what, to.value, from.value, send});
+            if (!taken) send();
+        });
 }
 
 }  // namespace perdure::sim

@@ -33,9 +33,8 @@ Task<Result<WorkerLife>> SimProcesses::open() {
     co_await wait_for_disk(milliseconds(2));
     WorkerLife life{.directory = host_.directory(), .life = host_.raise_life()};
     const auto minute_ago = host_.parts().world.now() - minutes(1);
-    life.crashes_in_a_minute = static_cast<std::uint32_t>(
-        std::count_if(host_.crashes.begin(), host_.crashes.end(),
-                      [&](TrueTime at) { return at >= minute_ago; }));
+    life.crashes_in_a_minute = static_cast<std::uint32_t>(std::count_if(
+        host_.crashes.begin(), host_.crashes.end(), [&](TrueTime at) { return at >= minute_ago; }));
     for (const auto& [key, directory] : host_.disk()) {
         auto* shim = host_.shim(key);
         // An orphan's tree is killed before anything else is said about it (O8).
@@ -114,9 +113,8 @@ void SimProcesses::push(ProcessEvent event) {
 
 Task<ProcessEvent> SimProcesses::next_event() {
     while (events_.empty()) {
-        co_await suspend([this](Suspended me) {
-            waiting_ = host_.parts().world.park(worker_, std::move(me));
-        });
+        co_await suspend(
+            [this](Suspended me) { waiting_ = host_.parts().world.park(worker_, std::move(me)); });
         waiting_.reset();
     }
     auto event = std::move(events_.front());

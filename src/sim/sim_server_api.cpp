@@ -18,9 +18,7 @@ private:
 class PipeStream final : public Stream {
 public:
     explicit PipeStream(std::shared_ptr<StreamPipe> pipe) : pipe_(std::move(pipe)) {}
-    Task<Result<std::vector<StreamMessage>>> next() override {
-        co_return co_await pipe_->next();
-    }
+    Task<Result<std::vector<StreamMessage>>> next() override { co_return co_await pipe_->next(); }
     void close() override { pipe_->break_off(); }
 
 private:
@@ -36,17 +34,17 @@ void StreamPipe::send(StreamMessage message) {
     const bool hint = std::holds_alternative<KillOrder>(message);
     if (hint && parts.plan.all_hints_dropped) return;
     if (auto* tap = parts.network.tap()) {
-        const Message seen{.what = names_of(message),
-                           .sender = from_.value,
-                           .target = to_.value,
-                           .go_on = [self = shared_from_this(), message] { self->arrive(message); }};
+        const Message seen{
+            .what = names_of(message),
+            .sender = from_.value,
+            .target = to_.value,
+            .go_on = [self = shared_from_this(), message] { self->arrive(message); }};
         if (tap->takes(seen)) return;
     }
-    last_arrival_ = std::max(last_arrival_ + microseconds(1),
-                             parts.world.now() + parts.network.delay());
-    parts.world.at(last_arrival_, Life{}, [self = shared_from_this(), message] {
-        self->arrive(message);
-    });
+    last_arrival_ =
+        std::max(last_arrival_ + microseconds(1), parts.world.now() + parts.network.delay());
+    parts.world.at(last_arrival_, Life{},
+                   [self = shared_from_this(), message] { self->arrive(message); });
 }
 
 void StreamPipe::arrive(StreamMessage message) {
@@ -89,30 +87,31 @@ Task<Result<Reply>> SimServerApi::call(std::size_t server, std::string what, Han
         .from = worker_,
         .to = cluster.server(server).node,
         .timeout = cluster.parts().plan.timing.call_timeout,
-        .serve = [&cluster, server, handle](std::function<void(Result<Reply>)> answer) {
-            cluster.serve<Reply>(server, std::move(answer), handle);
-        },
+        .serve =
+            [&cluster, server, handle](std::function<void(Result<Reply>)> answer) {
+                cluster.serve<Reply>(server, std::move(answer), handle);
+            },
         .what = std::move(what)};
     co_return co_await cluster_.parts().network.call<Reply>(std::move(call));
 }
 
 Task<Result<OpenAnswer>> SimServerApi::open(std::size_t server, OpenRequest request) {
-    return call<OpenAnswer>(
-        server, "open ", [request](Server& target) { return target.sessions().open(request); });
+    return call<OpenAnswer>(server, "open ",
+                            [request](Server& target) { return target.sessions().open(request); });
 }
 
 Task<Result<HeartbeatAnswerMessage>> SimServerApi::heartbeat(std::size_t server,
                                                              HeartbeatRequest request) {
-    return call<HeartbeatAnswerMessage>(
-        server, "heartbeat ",
-        [request](Server& target) { return target.sessions().heartbeat(request); });
+    return call<HeartbeatAnswerMessage>(server, "heartbeat ", [request](Server& target) {
+        return target.sessions().heartbeat(request);
+    });
 }
 
 Task<Result<ReportResponse>> SimServerApi::report(std::size_t server, ReportRequest request) {
     auto names = cluster_.parts().network.tap() ? names_of(request) : std::string{};
-    return call<ReportResponse>(
-        server, std::move(names),
-        [request](Server& target) { return target.sessions().report(request); });
+    return call<ReportResponse>(server, std::move(names), [request](Server& target) {
+        return target.sessions().report(request);
+    });
 }
 
 Task<Result<std::shared_ptr<Stream>>> SimServerApi::open_stream(std::size_t server,

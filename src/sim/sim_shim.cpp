@@ -162,10 +162,9 @@ void SimShim::kill(Cause cause) {
 
 void SimShim::schedule_check() {
     if (!alive_ || directory_.result) return;
-    const auto kill = decide_lease_kill({.terms = terms(),
-                                         .lease_until = lease_until_,
-                                         .worker_heard_at = worker_heard_at_},
-                                        host_.parts().plan.timing);
+    const auto kill = decide_lease_kill(
+        {.terms = terms(), .lease_until = lease_until_, .worker_heard_at = worker_heard_at_},
+        host_.parts().plan.timing);
     const auto number = ++checks_;
     if (!kill.at) return;
     const auto wait = host_.time().true_length(std::max(*kill.at - now(), Duration{}));
@@ -176,10 +175,9 @@ void SimShim::schedule_check() {
 
 void SimShim::check_lease() {
     if (directory_.result || !run_) return;
-    const auto decision = decide_lease_kill({.terms = terms(),
-                                             .lease_until = lease_until_,
-                                             .worker_heard_at = worker_heard_at_},
-                                            host_.parts().plan.timing);
+    const auto decision = decide_lease_kill(
+        {.terms = terms(), .lease_until = lease_until_, .worker_heard_at = worker_heard_at_},
+        host_.parts().plan.timing);
     if (!decision.at || now() < *decision.at) return schedule_check();
     reached<"shim_killed_for_its_lease">();
     killing_ = Cause::cut_off;
@@ -198,10 +196,9 @@ void SimShim::finish(AttemptEnd end) {
     if (killing_ == Cause::cancelled && end.succeeded) end.succeeded = false;
     host_.parts().world.after(durable_write, life_, [this, end] {
         directory_.result = end;
-        host_.parts().world.trace(fmt::format("host {}: result of {} epoch {}: {} ran {}",
-                                              host_.number(), attempt().job.text(),
-                                              attempt().epoch.value, to_string(end.cause),
-                                              to_string(end.ran)));
+        host_.parts().world.trace(fmt::format(
+            "host {}: result of {} epoch {}: {} ran {}", host_.number(), attempt().job.text(),
+            attempt().epoch.value, to_string(end.cause), to_string(end.ran)));
         if (host_.to_worker)
             host_.to_worker({.kind = ProcessEvent::Kind::ended, .attempt = attempt(), .end = end});
         alive_ = false;

@@ -77,9 +77,8 @@ void note_touched(const Group& group, const GroupReply& reply, std::vector<JobId
 }
 
 bool settles(const Group& group) {
-    return std::any_of(group.changes.begin(), group.changes.end(), [](const Change& change) {
-        return std::holds_alternative<Settle>(change);
-    });
+    return std::any_of(group.changes.begin(), group.changes.end(),
+                       [](const Change& change) { return std::holds_alternative<Settle>(change); });
 }
 
 bool has_poison(const Group& group) {
@@ -89,7 +88,8 @@ bool has_poison(const Group& group) {
     });
 }
 
-Task<Result<GroupReply>> commit_and_note(SimDatabase& database, std::shared_ptr<const Group> group) {
+Task<Result<GroupReply>> commit_and_note(SimDatabase& database,
+                                         std::shared_ptr<const Group> group) {
     auto reply = co_await database.inner().commit(*group);
     if (reply) note_touched(*group, *reply, database.touched());
     co_return reply;
@@ -158,8 +158,7 @@ Task<Result<Reply>> SimStore::remote(Operation<Reply> operation,
 }
 
 Task<Result<ServerOpened>> SimStore::open_server(ServerId server, WallTime wall) {
-    return remote<ServerOpened>(
-        [=](Store& store) { return store.open_server(server, wall); });
+    return remote<ServerOpened>([=](Store& store) { return store.open_server(server, wall); });
 }
 
 Task<Result<GroupReply>> SimStore::commit(Group group) {
@@ -185,9 +184,8 @@ Task<Result<GroupReply>> SimStore::commit(Group group) {
 }
 
 Task<Result<Settled>> SimStore::settle_unknown(ServerId server, std::uint64_t fence) {
-    return remote<Settled>(
-        [=](Store& store) { return store.settle_unknown(server, fence); }, std::nullopt,
-        "settle_unknown ");
+    return remote<Settled>([=](Store& store) { return store.settle_unknown(server, fence); },
+                           std::nullopt, "settle_unknown ");
 }
 
 Task<Result<ServiceView>> SimStore::service() {

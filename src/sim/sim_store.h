@@ -36,9 +36,7 @@ public:
     enum class Lost { executed, never_executed, executed_later };
     Lost draw_lost() { return static_cast<Lost>(rng_.below(3)); }
     // A decision waits between its facts and its commit.
-    bool applies_late() {
-        return faults_on_ && plan_.has(Fault::decide_late) && rng_.chance(0.85);
-    }
+    bool applies_late() { return faults_on_ && plan_.has(Fault::decide_late) && rng_.chance(0.85); }
     Duration draw_later() { return rng_.between(milliseconds(1), seconds(3)); }
     // Jobs that transactions have touched since the last look, in order.
     std::vector<JobId>& touched() { return touched_; }

@@ -41,10 +41,10 @@ Simulation::Simulation(Plan plan, std::unique_ptr<Store> store, std::size_t trac
                 }}),
       sink_(std::make_unique<TraceSink>(world_)) {
     world_.keep_trace(trace_lines);
-    cluster_ = std::make_unique<Cluster>(Cluster::Parts{world_, plan_, network_, database_,
-                                                        scripts_, witness_, sink_.get()});
-    clients_ = std::make_unique<Clients>(
-        Clients::Parts{world_, plan_, *cluster_, scripts_, history_});
+    cluster_ = std::make_unique<Cluster>(
+        Cluster::Parts{world_, plan_, network_, database_, scripts_, witness_, sink_.get()});
+    clients_ =
+        std::make_unique<Clients>(Clients::Parts{world_, plan_, *cluster_, scripts_, history_});
     nemesis_ = std::make_unique<Nemesis>(*cluster_);
     world_.on_event([this] { observe(); });
     schedule_full_check();

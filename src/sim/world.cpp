@@ -91,9 +91,8 @@ Task<void> World::sleep(Life life, Duration wait) {
 }
 
 void World::spawn(Task<void> task) {
-    boost::asio::co_spawn(context_, std::move(task), [](std::exception_ptr failure) {
-        PERDURE_ASSERT(failure == nullptr);
-    });
+    boost::asio::co_spawn(context_, std::move(task),
+                          [](std::exception_ptr failure) { PERDURE_ASSERT(failure == nullptr); });
 }
 
 void World::poll() {

@@ -26,7 +26,7 @@ struct Assignment {
     std::uint64_t number = 0;  // drawn from the session's counter, in the claim (O6)
     Terms terms;
     std::shared_ptr<const JobSpec> spec;
-    std::string checkpoint;    // of an earlier attempt; empty if there is none
+    std::string checkpoint;  // of an earlier attempt; empty if there is none
 };
 
 struct OpenRequest {
@@ -48,7 +48,7 @@ struct HeartbeatRequest {
     std::uint64_t seen = 0;
     std::uint32_t slots = 0;  // in all, not free ones: those are derived; zero while it drains
     Offer offer;
-    Duration lease;           // wanted; a worker that detaches asks for a longer one
+    Duration lease;  // wanted; a worker that detaches asks for a longer one
     std::vector<Listed> attempts;
     std::uint64_t tick_seen = 0;  // the highest that any answer carried (C6)
 };

@@ -36,8 +36,8 @@ struct Attempt {
     std::uint64_t assignment = 0;
     Terms terms;
     Phase phase = Phase::preparing;
-    bool has_directory = true;              // there may be one: forget it at the end
-    std::optional<BootTime> go_until;       // of the last start order of an attempt that asks
+    bool has_directory = true;         // there may be one: forget it at the end
+    std::optional<BootTime> go_until;  // of the last start order of an attempt that asks
     // A renewal counts for an attempt only if its answer has shown that the attempt is still in
     // `run` (O7): what was given up meanwhile must not be kept alive by it.
     std::optional<BootTime> lease_until;

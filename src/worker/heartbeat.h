@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 #include <memory>
+#include <vector>
 
 #include "base/time.h"
 #include "wire/worker_protocol.h"

@@ -64,8 +64,7 @@ Duration Watch::until_next() const {
     const auto now = context_.now();
     auto next = now + period;
     for (const auto& [key, attempt] : table_.all()) {
-        const auto kill =
-            decide_worker_kill(kill_facts(attempt, now), context_.options.timing);
+        const auto kill = decide_worker_kill(kill_facts(attempt, now), context_.options.timing);
         if (kill.at) next = std::min(next, *kill.at);
         // An expired go has rung already; the reporter may be slow with it.
         const bool good = attempt.go_until && *attempt.go_until > now;

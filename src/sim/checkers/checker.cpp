@@ -34,8 +34,7 @@ void Checker::report(std::string promise, std::string what) {
 }
 
 void Checker::began(const WitnessedRun& run, const JobView* job) {
-    if (!began_.insert(run.attempt).second)
-        report("P4", name(run.attempt) + " was started twice");
+    if (!began_.insert(run.attempt).second) report("P4", name(run.attempt) + " was started twice");
     if (!job) return report("P1", name(run.attempt) + " runs, but the store has no such job");
     const auto* attempt = find_attempt(*job, run.attempt.epoch);
     if (!attempt) return report("P2", name(run.attempt) + " runs, but was never claimed");
@@ -149,8 +148,8 @@ void Checker::check_ends(const JobView& job) {
             report("P8", name(key) + " is exclusive, was given up and is alive");
     }
     const auto cancelled = parts_.history.cancels.find(job.id);
-    const bool was_cancelled = cancelled != parts_.history.cancels.end() &&
-                               cancelled->second.generation == job.generation;
+    const bool was_cancelled =
+        cancelled != parts_.history.cancels.end() && cancelled->second.generation == job.generation;
     if (was_cancelled && has_ended(job.state) && job.state != JobState::cancelled &&
         job.state != JobState::succeeded)
         report("E1", fmt::format("{} was cancelled and ended as {}", job.id.text(),

@@ -44,7 +44,8 @@ void Checker::full(const AuditView& audit, const std::map<SessionId, SessionView
 void Checker::check_place(const JobView& job, const AuditView& audit,
                           const std::map<SessionId, SessionView>& sessions) {
     const auto stuck = [&](const char* why) {
-        report("P3", fmt::format("{} is {} and stuck: {}", job.id.text(), to_string(job.state), why));
+        report("P3",
+               fmt::format("{} is {} and stuck: {}", job.id.text(), to_string(job.state), why));
     };
     const auto late = audit.clock.now - overdue_max;
     const bool in_grace = audit.clock.now < audit.clock.grace_until + overdue_max;
@@ -102,8 +103,8 @@ void Checker::check_holders(const AuditView& audit) {
         if (!slots.insert({holder.thing, holder.slot}).second)
             report("C4", "two jobs hold one slot of " + holder.thing.name);
         const auto job = jobs.find(holder.job);
-        const bool may_hold = job != jobs.end() &&
-                              (job->second->run || job->second->kept_until.has_value());
+        const bool may_hold =
+            job != jobs.end() && (job->second->run || job->second->kept_until.has_value());
         if (!may_hold)
             report("C3", fmt::format("{} holds {} and does not run", holder.job.text(),
                                      holder.thing.name));
@@ -149,8 +150,7 @@ void Checker::check_stale(const WitnessedRun& run, const JobView& job) {
     const bool may_come_back = job.presumed_lost && job.epoch == run.attempt.epoch;
     const auto heard = heard_since_.find(run.host);
     if (its_own || may_come_back || heard == heard_since_.end()) return;
-    const auto known_for =
-        parts_.world.now() - std::max(heard->second, ended_.at(run.attempt).at);
+    const auto known_for = parts_.world.now() - std::max(heard->second, ended_.at(run.attempt).at);
     if (known_for > parts_.plan.timing.heartbeat * 3 + parts_.plan.timing.kill_grace)
         report("P2", fmt::format("{} epoch {} runs on although its worker is heard",
                                  run.attempt.job.text(), run.attempt.epoch.value));
@@ -166,9 +166,8 @@ void Checker::finished(const AuditView& audit) {
         // A date in the future of a server whose clock was set back.
         const bool dated = job.date && parts_.plan.has(Fault::step_wall_clock);
         if (never_ends || dated) continue;
-        report("P5", fmt::format("{} is still {} at the end (epoch {}, {} attempts)",
-                                 job.id.text(), to_string(job.state), job.epoch.value,
-                                 job.attempts.size()));
+        report("P5", fmt::format("{} is still {} at the end (epoch {}, {} attempts)", job.id.text(),
+                                 to_string(job.state), job.epoch.value, job.attempts.size()));
     }
     if (succeeded < 3 || parts_.history.accepted < 5)
         report("run", fmt::format("too little happened: {} accepted, {} succeeded",

@@ -173,7 +173,8 @@ std::string to_text(const FleetReport& report, double seconds) {
         f.seeds, report.first, f.simulated.seconds() / 3600, f.faults, f.accepted, f.repeated,
         speed(report, seconds), report.jobs, seconds);
     const auto missing = unreached(report);
-    text += missing.empty() ? "all probes reached\n" : "never reached: " + quoted_list(missing) + "\n";
+    text +=
+        missing.empty() ? "all probes reached\n" : "never reached: " + quoted_list(missing) + "\n";
     text += fmt::format("violations: {}", f.failures.size() + report.lost);
     return text;
 }

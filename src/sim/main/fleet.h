@@ -28,7 +28,7 @@ struct FleetReport {
     std::map<std::string, std::uint64_t> probes;
     std::uint64_t first = 0;
     unsigned jobs = 1;
-    unsigned lost = 0;           // children that died: an assertion failed
+    unsigned lost = 0;                    // children that died: an assertion failed
     std::vector<std::string> last_words;  // what they were at
 };
 

@@ -103,7 +103,8 @@ int run(const Arguments& arguments) {
                  .modes = modes_of(arguments)});
     const auto report = fleet.run();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
-    const auto text = arguments.json ? to_json(report, took.count()) : to_text(report, took.count());
+    const auto text =
+        arguments.json ? to_json(report, took.count()) : to_text(report, took.count());
     fmt::print("{}\n", text);
     return report.figures.failures.empty() && report.lost == 0 ? 0 : 1;
 }
@@ -126,8 +127,9 @@ int main(int argc, char** argv) {
     app.add_option("--regressions", arguments.regressions, "replay every case of this file");
     app.add_flag("--json", arguments.json, "print one object");
     app.add_flag("--trace", arguments.trace, "print every event of a replayed seed");
-    app.footer("Example: perdure-sim --seeds 2000 --mode safety\n"
-               "A failure prints its seed, its last events and the command that replays it.");
+    app.footer(
+        "Example: perdure-sim --seeds 2000 --mode safety\n"
+        "A failure prints its seed, its last events and the command that replays it.");
     CLI11_PARSE(app, argc, argv);
     if (!arguments.regressions.empty()) return replay_all(arguments.regressions);
     if (seed->count() > 0) return replay(arguments);

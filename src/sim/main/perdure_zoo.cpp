@@ -83,9 +83,12 @@ Catch collect(Bug bug, int pipe) {
     Catch result{.bug = bug, .caught = true, .by = "an assertion"};
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with("caught ")) result.by = line.substr(7);
-        else if (line == "free") result.caught = false;
-        else result.seeds = std::stoull(line);
+        if (line.starts_with("caught "))
+            result.by = line.substr(7);
+        else if (line == "free")
+            result.caught = false;
+        else
+            result.seeds = std::stoull(line);
     }
     if (!result.caught) result.by = "nobody";
     return result;

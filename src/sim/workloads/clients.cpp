@@ -113,9 +113,8 @@ Task<void> Clients::live(std::size_t client, TrueTime until) {
 
 Task<void> Clients::prepare_limits(std::size_t client) {
     for (;;) {
-        auto defined = co_await ask<bool>(client, [](JobService& jobs) {
-            return define_pool(jobs);
-        });
+        auto defined =
+            co_await ask<bool>(client, [](JobService& jobs) { return define_pool(jobs); });
         if (defined && *defined) co_return;
         co_await parts_.world.sleep(lives_[client], milliseconds(500));
     }
