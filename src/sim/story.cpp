@@ -258,6 +258,11 @@ ServerName Story::server_of(WorkerName worker) {
     return {cluster().worker(worker.i).worker->session().server()};
 }
 
+JobView Story::view(JobId job) {
+    const auto found = *simulation_.run_now(store_->jobs({job}));
+    return found.empty() ? JobView{} : found.front();
+}
+
 AttemptView Story::attempt(JobId job, std::size_t i) {
     const auto attempts = view(job).attempts;
     return i < attempts.size() ? attempts[i] : AttemptView{};

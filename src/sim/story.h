@@ -155,7 +155,7 @@ public:
     void lose_commits(const memory::State& to);
 
     // What is known, by the store and by the witness.
-    JobView view(JobId job) { return simulation_.job(job); }
+    JobView view(JobId job);  // an empty one if there is no such job
     JobState state(JobId job) { return view(job).state; }
     AttemptView attempt(JobId job, std::size_t i = 0);  // an empty one if there is none
     AttemptEnd end_of(JobId job, std::size_t i = 0) {

@@ -98,6 +98,8 @@ void Heartbeat::renew(const Sent& sent, const std::vector<AttemptKey>& stopped) 
         if (confirmed || zoo(Bug::renewal_for_what_was_given_up))
             table_.find(key)->raise_lease(until);
     }
+    // At once: a worker that detaches is gone before its watch comes round again (L2).
+    watch_.tell_shims();
 }
 
 void Heartbeat::obey(const Sent& sent, HeartbeatAnswerMessage answer) {

@@ -564,6 +564,8 @@ TEST_F(WorkerTest, rests_and_ends_its_youngest_attempt_after_crashes) {
 
 TEST_F(WorkerTest, tells_its_shims_every_second_that_it_lives) {
     servers.on_open = [](const OpenRequest&) { return error(Errc::unavailable, "down"); };
+    processes.life.found = {
+        {.attempt = attempt_a, .assignment = 1, .started = true, .shim_alive = true}};
     begin();
     processes.renewed.clear();
     clock.pass(seconds(10));

@@ -246,15 +246,26 @@ TEST_P(StoreContract, a_lost_job_waits_a_little_for_another_worker) {
     run_one(first);
     lose(attempt);
     ASSERT_TRUE(renew(first).has_value());
-    EXPECT_TRUE(claim(first).empty());
     const auto second = open_session({.name = "worker-2"});
+    EXPECT_TRUE(claim(first).empty());
     EXPECT_EQ(claim(second, 1).size(), 1U);
     pass_with_heartbeats(timing.prefer_another);
     EXPECT_EQ(claim(first).size(), 1U);
 }
 
+TEST_P(StoreContract, a_job_does_not_wait_for_another_worker_where_there_is_none) {
+    const auto worker = open_session({.name = "worker-1"});
+    const auto other = open_session({.name = "worker-2"});
+    submit(Wanted::job());
+    const auto attempt = run_one(worker);
+    ASSERT_TRUE(apply(EndSession{other}).has_value());
+    finish(worker, attempt, did_not_run());
+    EXPECT_EQ(claim(worker).size(), 1U);
+}
+
 TEST_P(StoreContract, a_job_that_avoids_a_worker_does_not_hide_the_next_one) {
     const auto worker = open_session({.slots = 1});
+    open_session({.name = "worker-2"});
     submit(Wanted::job());
     finish(worker, run_one(worker), did_not_run());
     const auto next = submit(Wanted::job());
@@ -263,6 +274,7 @@ TEST_P(StoreContract, a_job_that_avoids_a_worker_does_not_hide_the_next_one) {
 
 TEST_P(StoreContract, a_new_life_of_the_avoided_worker_is_the_same_worker) {
     const auto worker = open_session();
+    open_session({.name = "worker-2"});
     submit(Wanted::job());
     finish(worker, run_one(worker), did_not_run());
     const auto heir = takeover_of(worker, {});

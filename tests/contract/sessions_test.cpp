@@ -142,7 +142,7 @@ TEST_P(StoreContract, attempts_of_an_ended_session_stay_until_its_lease_ends) {
     EXPECT_FALSE(job(id).run.has_value());
 }
 
-TEST_P(StoreContract, opening_shows_the_open_session_of_the_same_place) {
+TEST_P(StoreContract, opening_shows_the_latest_session_of_the_same_place) {
     const Worker worker{.name = "worker-1"};
     auto directory = directory_of(worker);
     EXPECT_FALSE(run(store().opening(directory))->has_value());
@@ -160,7 +160,11 @@ TEST_P(StoreContract, opening_shows_the_open_session_of_the_same_place) {
     directory.inode = 99;
     EXPECT_FALSE(run(store().opening(directory))->has_value());
     ASSERT_TRUE(apply(EndSession{id}).has_value());
-    EXPECT_FALSE(run(store().opening(directory_of(worker)))->has_value());
+    // Ended or not: its attempts are to be inherited, and its life is not to be spoken from again.
+    found = *run(store().opening(directory_of(worker)));
+    ASSERT_TRUE(found.has_value());
+    EXPECT_FALSE(found->open);
+    EXPECT_EQ(found->runs.size(), 1U);
 }
 
 TEST_P(StoreContract, a_takeover_moves_attempts_with_their_epochs) {

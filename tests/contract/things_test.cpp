@@ -121,6 +121,7 @@ TEST_P(StoreContract, a_retry_at_once_keeps_its_key) {
 
 TEST_P(StoreContract, nobody_else_gets_a_kept_key) {
     const auto first = open_session({.name = "worker-1", .slots = 1});
+    open_session({.name = "worker-2"});
     const auto id = submit(Wanted::keyed("k"));
     const auto attempt = run_one(first);
     // It may not go back to the same worker at once, so it waits and keeps its key.

@@ -1,6 +1,7 @@
 // The stories' own main: in the build with deliberate bugs it can be told to have one of them.
-//   stories_zoo --bug NAME [--gtest_filter=...]    tells the stories with that bug
-//   stories_test --seed NUMBER                     tells them with other delays
+//   stories_test --seed NUMBER     tells the stories with other delays
+//   stories_zoo --bug NAME         tells them with that bug
+// Both take --seed, and what every test program takes (--gtest_filter=...).
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -12,30 +13,32 @@
 
 namespace {
 
-bool let_loose([[maybe_unused]] perdure::Bug bug) {
+bool let_loose([[maybe_unused]] std::string_view name) {
 #ifdef PERDURE_ZOO
-    perdure::zoo_bug = bug;
-    return true;
+    const auto bug = perdure::bug_named(name);
+    if (bug) perdure::zoo_bug = *bug;
+    return bug.has_value();
 #else
     return false;
 #endif
+}
+
+bool understand(std::string_view option, const char* value) {
+    if (option == "--bug") return let_loose(value);
+    if (option != "--seed") return false;
+    perdure::sim::default_seed = std::strtoull(value, nullptr, 10);
+    return true;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
     testing::InitGoogleTest(&count, arguments);
-    if (count == 3 && std::string_view(arguments[1]) == "--bug") {
-        const auto bug = perdure::bug_named(arguments[2]);
-        if (!bug || !let_loose(*bug)) {
-            std::fprintf(stderr, "there is no bug `%s` in this program\n", arguments[2]);
-            return 2;
-        }
-    } else if (count == 3 && std::string_view(arguments[1]) == "--seed") {
-        perdure::sim::default_seed = std::strtoull(arguments[2], nullptr, 10);
-    } else if (count != 1) {
-        std::fprintf(stderr, "usage: %s [--bug NAME | --seed NUMBER]\n", arguments[0]);
-        return 2;
-    }
-    return RUN_ALL_TESTS();
+    bool understood = count % 2 == 1;
+    for (int i = 1; understood && i < count; i += 2)
+        understood = understand(arguments[i], arguments[i + 1]);
+    if (understood) return RUN_ALL_TESTS();
+    std::fprintf(stderr, "usage: %s [--seed NUMBER] [--bug NAME (a bug of this program)]\n",
+                 arguments[0]);
+    return 2;
 }
