@@ -19,14 +19,18 @@ ReconcileDecision listed_and_owned(const ReconcileFacts& f) {
 
 ReconcileDecision listed_but_not_owned(const ReconcileFacts& f) {
     if (f.listed->attempt.epoch > f.store_epoch) return {Kind::store_is_behind, "O6/future_epoch"};
-    if (f.listed->phase == Listed::Phase::ended) return {Kind::nothing, "O6/report_is_coming"};
     const bool newest = f.listed->attempt.epoch == f.store_epoch && !f.owned_elsewhere;
+    const bool has_ended = f.listed->phase == Listed::Phase::ended;
     const bool alive = f.listed->phase == Listed::Phase::running;
     // An exclusive attempt gave up its key when it was presumed lost: it cannot come back.
-    const bool harmless = newest && alive && f.isolation == Isolation::fenced;
-    const bool may_return =
-        harmless && f.presumed_lost && !f.job_ended && !zoo(Bug::presumed_lost_never_reinstated);
-    if (may_return) return {Kind::reinstate, "O1/presumed_lost_is_alive"};
+    const bool fenced = f.isolation == Isolation::fenced;
+    const bool may_return = newest && fenced && f.presumed_lost && !f.job_ended &&
+                            !zoo(Bug::presumed_lost_never_reinstated);
+    // Its result is on the way: nobody may claim the job before it is here.
+    if (may_return && has_ended) return {Kind::reinstate, "O1/presumed_lost_has_a_result"};
+    if (may_return && alive) return {Kind::reinstate, "O1/presumed_lost_is_alive"};
+    if (has_ended) return {Kind::nothing, "O6/report_is_coming"};
+    const bool harmless = newest && alive && fenced;
     // Nobody else will start it, and its result is the evidence that a person needs.
     if (harmless && f.quarantined && f.effects == Effects::once)
         return {Kind::nothing, "O7/once_runs_to_its_end"};

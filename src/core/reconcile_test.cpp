@@ -159,10 +159,12 @@ TEST(DecideReconcile, confirms_every_start_that_the_store_does_not_know) {
     }
 }
 
+// Presumed lost, it comes back first: else its own session could claim the job before the report.
 TEST(DecideReconcile, waits_for_the_report_of_what_has_ended) {
     for (const auto& f : every_combination())
         if (lists(f, Phase::ended) && f.listed->attempt.epoch <= f.store_epoch) {
-            EXPECT_EQ(decide_reconcile(f).kind, Kind::nothing);
+            const auto kind = decide_reconcile(f).kind;
+            EXPECT_TRUE(kind == Kind::nothing || kind == Kind::reinstate);
         }
 }
 
@@ -223,10 +225,11 @@ TEST(DecideReconcile, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_combination()) rules.insert(decide_reconcile(f).rule);
     EXPECT_EQ(rules, (std::set<std::string_view>{
-                         "O6/report_is_coming", "E1/ordered", "O4/runs", "O6/agreed",
-                         "O6/future_epoch", "O1/presumed_lost_is_alive", "O7/once_runs_to_its_end",
-                         "O1/not_the_running_attempt", "E1/ordered_before_it_was_seen",
-                         "O6/not_seen_yet", "O6/started_and_not_listed", "O6/not_listed"}));
+                         "O6/report_is_coming", "O1/presumed_lost_has_a_result", "E1/ordered",
+                         "O4/runs", "O6/agreed", "O6/future_epoch", "O1/presumed_lost_is_alive",
+                         "O7/once_runs_to_its_end", "O1/not_the_running_attempt",
+                         "E1/ordered_before_it_was_seen", "O6/not_seen_yet",
+                         "O6/started_and_not_listed", "O6/not_listed"}));
 }
 
 }  // namespace

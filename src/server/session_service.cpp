@@ -12,8 +12,6 @@
 namespace perdure {
 namespace {
 
-using Reconciled = std::vector<std::pair<RunView, ReconcileDecision>>;
-
 std::optional<Listed> find(const std::vector<Listed>& listed, AttemptKey attempt) {
     for (const auto& entry : listed)
         if (entry.attempt == attempt) return entry;
@@ -142,7 +140,13 @@ Task<Result<OpenAnswer>> SessionService::open_once(OpenRequest request) {
             change.inherited.push_back(inherit(run, request, same_boot, alone));
     }
     const auto session = change.session;
-    auto reply = co_await commits_.commit(Lane::reports, std::move(change));
+    std::vector<RunView> inherited;
+    if (*previous) inherited = (*previous)->runs;
+    auto strangers = co_await judge_strangers(session, request.on_disk, std::move(inherited), 0);
+    if (!strangers) co_return strangers.error();
+    auto changes = with_returning(std::move(change), session, *strangers);
+    auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+    const auto& reply = replies.front();
     if (reply) co_return OpenAnswer{session, timing_.lease};
     if (reply.is(Errc::conflict)) co_return error(Errc::conflict, "");
     co_return reply.error();
@@ -195,7 +199,12 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
                 .slots = request.slots,
                 .offer = request.offer,
                 .lease = request.lease};
-    auto renewed = co_await commits_.commit(Lane::renewals, std::move(renew));
+    auto strangers =
+        co_await judge_strangers(request.session, request.attempts, view->runs, request.seen);
+    if (!strangers) co_return strangers.error();
+    auto changes = with_returning(std::move(renew), request.session, *strangers);
+    auto replies = co_await commits_.commit_all(Lane::renewals, std::move(changes));
+    const auto& renewed = replies.front();
     if (renewed.is(Errc::fenced))
         co_return HeartbeatAnswerMessage{.answer = HeartbeatAnswer::session_ended};
     if (renewed.is(Errc::conflict))
@@ -213,8 +222,10 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest 
     Reconciled decided;
     for (const auto& run : view.runs)
         decided.emplace_back(run, decide_reconcile(owned_facts(run, request)));
-    auto strangers = co_await add_strangers(request, view, decided);
+    auto strangers =
+        co_await judge_strangers(request.session, request.attempts, view.runs, request.seen);
     if (!strangers) co_return strangers.error();
+    decided.insert(decided.end(), strangers->begin(), strangers->end());
 
     HeartbeatAnswerMessage answer{.answer = HeartbeatAnswer::accept,
                                   .tick = commits_.seen().clock.tick};
@@ -248,9 +259,7 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest 
                 answer.stop.push_back(run.attempt);
                 break;
             case Kind::kill: answer.kill.push_back({run.attempt, *run.order}); break;
-            case Kind::store_is_behind:
-                fatal_("a worker has an epoch that the store has never given out");
-                co_return error(Errc::unavailable, "the store has lost commits");
+            case Kind::store_is_behind: break;  // judge_strangers() has ended this life
         }
     }
     const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
@@ -264,36 +273,52 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest 
     co_return answer;
 }
 
-// Attempts that the worker lists and this session does not own.
-Task<Result<void>> SessionService::add_strangers(const HeartbeatRequest& request,
-                                                 const SessionView& view, Reconciled& out) {
-    std::vector<Listed> strangers;
+// Attempts that a worker lists and its session does not own.
+Task<Result<Reconciled>> SessionService::judge_strangers(SessionId session,
+                                                         std::vector<Listed> listed,
+                                                         std::vector<RunView> owned,
+                                                         std::uint64_t seen) {
+    Reconciled judged;
+    std::erase_if(listed, [&](const Listed& entry) {
+        return std::any_of(owned.begin(), owned.end(),
+                           [&](const RunView& run) { return run.attempt == entry.attempt; });
+    });
     std::vector<JobId> ids;
-    for (const auto& listed : request.attempts) {
-        const bool owned = std::any_of(view.runs.begin(), view.runs.end(), [&](const auto& run) {
-            return run.attempt == listed.attempt;
-        });
-        if (owned) continue;
-        strangers.push_back(listed);
-        ids.push_back(listed.attempt.job);
-    }
-    if (ids.empty()) co_return Result<void>{};
+    for (const auto& entry : listed) ids.push_back(entry.attempt.job);
+    if (ids.empty()) co_return judged;
     auto jobs = co_await store_.jobs(std::move(ids));
     if (!jobs) co_return jobs.error();
-    for (const auto& listed : strangers) {
+    for (const auto& entry : listed) {
         const auto job = std::find_if(jobs->begin(), jobs->end(), [&](const JobView& candidate) {
-            return candidate.id == listed.attempt.job;
+            return candidate.id == entry.attempt.job;
         });
         JobView unknown;  // epoch 0: whatever the worker has, the store has never given it out
         const auto& known = job == jobs->end() ? unknown : *job;
         // It was not ours when the session was read; a claim since then is nobody's mistake.
-        const bool claimed_since = known.run && known.run->session == request.session &&
-                                   known.run->attempt == listed.attempt;
+        const bool claimed_since =
+            known.run && known.run->session == session && known.run->attempt == entry.attempt;
         if (claimed_since) continue;
-        RunView run{.attempt = listed.attempt, .session = request.session};
-        out.emplace_back(run, decide_reconcile(stranger_facts(known, listed, request.seen)));
+        RunView run{.attempt = entry.attempt, .session = session};
+        const auto decision = decide_reconcile(stranger_facts(known, entry, seen));
+        if (decision.kind == ReconcileDecision::Kind::store_is_behind) {
+            fatal_("a worker has an epoch that the store has never given out");
+            co_return error(Errc::unavailable, "the store has lost commits");
+        }
+        judged.emplace_back(run, decision);
     }
-    co_return Result<void>{};
+    co_return judged;
+}
+
+// What comes back does so in the very transaction that makes its session eligible for claims:
+// otherwise the session could be given the same job anew, and would have to kill what it has.
+std::vector<Change> SessionService::with_returning(Change first, SessionId session,
+                                                   const Reconciled& strangers) {
+    std::vector<Change> changes;
+    changes.push_back(std::move(first));
+    for (const auto& [run, decision] : strangers)
+        if (decision.kind == ReconcileDecision::Kind::reinstate)
+            changes.push_back(Reinstate{session, run.attempt});
+    return changes;
 }
 
 Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -15,6 +16,9 @@
 #include "wire/worker_protocol.h"
 
 namespace perdure {
+
+// Attempts, each with what is to be done about it.
+using Reconciled = std::vector<std::pair<RunView, ReconcileDecision>>;
 
 class SessionService {
 public:
@@ -31,8 +35,11 @@ public:
 private:
     Task<Result<OpenAnswer>> open_once(OpenRequest request);
     Task<Result<HeartbeatAnswerMessage>> reconcile(HeartbeatRequest request, SessionView view);
-    Task<Result<void>> add_strangers(const HeartbeatRequest& request, const SessionView& view,
-                                     std::vector<std::pair<RunView, ReconcileDecision>>& out);
+    // Answers `unavailable`, and ends this server's life, if the store has lost commits (O6).
+    Task<Result<Reconciled>> judge_strangers(SessionId session, std::vector<Listed> listed,
+                                             std::vector<RunView> owned, std::uint64_t seen);
+    static std::vector<Change> with_returning(Change first, SessionId session,
+                                              const Reconciled& strangers);
 
     Store& store_;
     GroupCommit& commits_;
