@@ -43,7 +43,6 @@ enum class Bug {
     // One history shows them at once, chance hardly ever: the stories must catch them.
     presumed_lost_never_reinstated,
     old_go_never_expires,
-    renewal_for_what_was_given_up,
     // Of a store: the contract suite must catch them.
     old_session_says_did_not_run,
     epoch_not_raised,
@@ -101,7 +100,6 @@ constexpr std::array zoo_names = {
     std::string_view{"cancel_retried"},
     std::string_view{"presumed_lost_never_reinstated"},
     std::string_view{"old_go_never_expires"},
-    std::string_view{"renewal_for_what_was_given_up"},
     std::string_view{"old_session_says_did_not_run"},
     std::string_view{"epoch_not_raised"},
     std::string_view{"key_not_checked"},

@@ -5,6 +5,9 @@
 namespace perdure {
 
 StartDecision decide_start(const StartFacts& f) {
+    // It runs, and the cut that hid it is over: to fence it now would kill what can come back.
+    const bool runs_unseen = !f.in_run && f.presumed_lost && !f.asks;
+    if (runs_unseen) return {.answer = StartAnswer::again, .rule = "O1/presumed_lost_has_started"};
     if (!f.in_run || !f.session_is_owner) return {.rule = "O1/not_the_running_attempt"};
     if (f.state == JobState::running) return {.answer = StartAnswer::go, .rule = "O4/repeated_ask"};
     if (f.kill_ordered && f.asks) return {.rule = "E1/cancelled_before_start"};

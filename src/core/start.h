@@ -17,9 +17,11 @@ struct StartFacts {
     JobState state = JobState::starting;
     bool asks = false;
     bool kill_ordered = false;
+    bool presumed_lost = false;  // not in `run`, but it may still come back (O1)
 };
 
-enum class StartAnswer { go, fenced };
+// again: not decided here; the heartbeat that lists it brings it back.
+enum class StartAnswer { go, fenced, again };
 
 struct StartDecision {
     StartAnswer answer = StartAnswer::fenced;

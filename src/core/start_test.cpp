@@ -18,7 +18,8 @@ std::vector<StartFacts> every_ask() {
             for (const auto state : {JobState::starting, JobState::running})
                 for (const bool asks : {false, true})
                     for (const bool kill : {false, true})
-                        all.push_back({in_run, owner, state, asks, kill});
+                        for (const bool lost : {false, true})
+                            all.push_back({in_run, owner, state, asks, kill, lost});
     return all;
 }
 
@@ -27,8 +28,16 @@ TEST(DecideStart, fences_everybody_but_the_owner_of_the_running_attempt) {
     for (const auto& f : every_ask()) {
         if (f.in_run && f.session_is_owner) continue;
         const auto decision = decide_start(f);
-        EXPECT_EQ(decision.answer, StartAnswer::fenced);
+        EXPECT_NE(decision.answer, StartAnswer::go);
         EXPECT_FALSE(decision.commit_running);
+    }
+}
+
+// Cut off before its start was confirmed, it comes back after three minutes and says so first.
+TEST(DecideStart, leaves_what_started_and_was_presumed_lost_to_its_heartbeat) {
+    for (const auto& f : every_ask()) {
+        const bool may_return = !f.in_run && f.presumed_lost && !f.asks;
+        EXPECT_EQ(decide_start(f).answer == StartAnswer::again, may_return);
     }
 }
 
@@ -61,7 +70,8 @@ TEST(DecideStart, refuses_an_ask_after_a_cancel_but_not_the_truth_that_it_has_st
 TEST(DecideStart, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_ask()) rules.insert(decide_start(f).rule);
-    EXPECT_EQ(rules, (std::set<std::string_view>{"O1/not_the_running_attempt", "O4/repeated_ask",
+    EXPECT_EQ(rules, (std::set<std::string_view>{"O1/not_the_running_attempt",
+                                                 "O1/presumed_lost_has_started", "O4/repeated_ask",
                                                  "E1/cancelled_before_start", "O4/go"}));
 }
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/probe.h"
-#include "base/zoo.h"
 
 namespace perdure {
 
@@ -94,9 +93,7 @@ void Heartbeat::renew(const Sent& sent, const std::vector<AttemptKey>& stopped) 
         const bool listed = std::any_of(sent.listed.begin(), sent.listed.end(),
                                         [&](const Listed& l) { return l.attempt == key; });
         const bool gone = std::find(stopped.begin(), stopped.end(), key) != stopped.end();
-        const bool confirmed = listed && !gone;
-        if (confirmed || zoo(Bug::renewal_for_what_was_given_up))
-            table_.find(key)->raise_lease(until);
+        if (listed && !gone) table_.find(key)->raise_lease(until);
     }
     // At once: a worker that detaches is gone before its watch comes round again (L2).
     watch_.tell_shims();

@@ -189,4 +189,18 @@ TEST(CommitStory, a_paused_queue_keeps_no_key) {
     EXPECT_EQ(story.state(second), JobState::ready) << story.replay();
 }
 
+TEST(CommitStory, a_submit_that_hangs_in_the_store_is_answered_within_five_seconds) {
+    // [P11]: else whoever asked waits as long as the store hangs, and knows nothing.
+    Story story({.workers = 0});
+    story.run_for(seconds(1));
+    story.keep(commit_of("submit"));
+    const auto under_way = story.send_submit({});
+    story.run_until_kept();
+    const auto behind_it = story.send_submit({});
+    story.run_for(milliseconds(5'700));
+
+    EXPECT_TRUE(under_way->said(Errc::outcome_unknown)) << story.replay();
+    EXPECT_TRUE(behind_it->said(Errc::unavailable)) << story.replay();
+}
+
 }  // namespace perdure::stories

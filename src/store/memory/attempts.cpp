@@ -118,6 +118,14 @@ bool may_bring_back(const State& state, const AttemptRow& attempt, const Session
     });
 }
 
+StartFacts unowned_start_facts(const Subject& subject) {
+    if (!subject.attempt) return {};
+    const auto& lost = subject.job->presumed_lost;
+    const bool fenced = subject.attempt->terms.isolation == Isolation::fenced;
+    return {.asks = subject.attempt->terms.asks,
+            .presumed_lost = fenced && lost && lost->epoch == subject.attempt->epoch};
+}
+
 const char* why_not_reinstated(const Subject& subject) {
     const auto& job = *subject.job;
     const auto& attempt = *subject.attempt;
@@ -138,7 +146,10 @@ ChangeReply apply(State& state, const Start& change) {
     const auto subject = find(state, change.attempt);
     if (!subject.run) {
         if (is_late_ask_answered(state, subject, change.session)) return {Applied{}};
-        return not_the_running_attempt(decide_start({}).rule);
+        const auto decision = decide_start(unowned_start_facts(subject));
+        if (decision.answer == StartAnswer::again)
+            return error(Errc::conflict, std::string(decision.rule));
+        return not_the_running_attempt(decision.rule);
     }
     const auto decision =
         decide_start({.in_run = true,
