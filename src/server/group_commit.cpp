@@ -263,6 +263,7 @@ Task<GroupCommit::Batch> GroupCommit::settle(Batch batch, std::uint64_t number) 
     for (auto& request : batch) {
         const auto& changes = request->changes;
         if (std::all_of(changes.begin(), changes.end(), answers_alike_when_repeated)) {
+            request->committed = true;
             again.push_back(std::move(request));
             continue;
         }
@@ -298,6 +299,11 @@ void GroupCommit::answer(Request& request, std::vector<ChangeReply> replies) {
 }
 
 void GroupCommit::refuse(Request& request, const Error& why) {
+    // "Nothing was done" would be a lie about what is committed and only asked for its answer.
+    if (request.committed && why.code == Errc::unavailable) {
+        reached<"committed_request_not_called_refused">();
+        return refuse(request, error(Errc::outcome_unknown, "committed, but the reply was lost"));
+    }
     answer(request, std::vector<ChangeReply>(request.changes.size(), ChangeReply(why)));
 }
 

@@ -72,6 +72,7 @@ private:
         std::vector<ChangeReply>* into;
         std::optional<Suspended> waiter;
         BootTime deadline;
+        bool committed = false;  // and asked again only because the reply was lost
     };
     using Batch = std::vector<std::unique_ptr<Request>>;
 
