@@ -159,10 +159,11 @@ void Checker::check_ends(const JobView& job) {
 // O2: a lease ends by a commit, and only one that is over. T2: no outage may end one.
 void Checker::check_given_up(const JobView& job, const AttemptView& attempt) {
     const AttemptKey key{job.id, attempt.epoch};
+    // An unconfirmed start may be given up for many reasons: a claim whose reply was lost is one.
+    if (!attempt.start_committed) return;
     const bool frozen = parts_.world.now() >= TrueTime{parts_.plan.faults_end.us};
     if (parts_.plan.owners_are_safe && !frozen)
         report("T2", name(key) + " was given up although nothing happened to its owner");
-    if (!attempt.start_committed) return;
     const auto session = parts_.session(attempt.session);
     if (!session) return report("P3", name(key) + " had an owner that does not exist");
     if (session->lease_deadline + attempt.terms.release_after > session->clock.now)

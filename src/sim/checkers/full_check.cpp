@@ -165,7 +165,9 @@ void Checker::finished(const AuditView& audit) {
         const bool never_ends = job.spec->policy.name == PolicyName::forever;
         // A date in the future of a server whose clock was set back.
         const bool dated = job.date && parts_.plan.has(Fault::step_wall_clock);
-        if (never_ends || dated) continue;
+        // A hold that arrived after its author had given up on it: nobody but a person ends that.
+        const bool held = job.state == JobState::blocked && !job.blocked_on;
+        if (never_ends || dated || held) continue;
         report("P5", fmt::format("{} is still {} at the end (epoch {}, {} attempts)", job.id.text(),
                                  to_string(job.state), job.epoch.value, job.attempts.size()));
     }
