@@ -16,9 +16,9 @@ namespace perdure::sim {
 
 struct SubmitHistory {
     JobSpec spec;
-    std::set<JobId> accepted;    // every id that was ever answered: must be one
-    std::uint32_t sent = 0;      // how often it was asked
-    std::uint32_t refused = 0;   // how often the answer was a definite no
+    std::set<JobId> accepted;   // every id that was ever answered: must be one
+    std::uint32_t sent = 0;     // how often it was asked
+    std::uint32_t refused = 0;  // how often the answer was a definite no
 };
 
 struct CancelHistory {
