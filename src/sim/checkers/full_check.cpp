@@ -164,7 +164,7 @@ void Checker::finished(const AuditView& audit) {
         if (has_ended(job.state)) continue;
         const bool never_ends = job.spec->policy.name == PolicyName::forever;
         // A date in the future of a server whose clock was set back.
-        const bool dated = job.date && parts_.plan.has(Fault::step_wall_clock);
+        const bool dated = job.spec->run_at && parts_.plan.has(Fault::step_wall_clock);
         // A hold that arrived after its author had given up on it: nobody but a person ends that.
         const bool held = job.state == JobState::blocked && !job.blocked_on;
         if (never_ends || dated || held) continue;
