@@ -55,7 +55,7 @@ Simulation::~Simulation() = default;
 Verdict Simulation::run() {
     const TrueTime faults_end{plan_.faults_end.us};
     // In liveness mode the healthy core must not only end what there was, but also serve.
-    const auto serving = plan_.mode == Mode::liveness ? seconds(20) : Duration{};
+    const auto serving = plan_.mode == Mode::liveness ? seconds(40) : Duration{};
     clients_->start(faults_end + serving);
     nemesis_->start(faults_end);
     world_.run(TrueTime{plan_.length.us});
@@ -128,7 +128,7 @@ void Simulation::check_all() {
     std::set<std::uint32_t> heard;
     for (std::uint32_t i = 0; i < cluster_->worker_count(); ++i) {
         auto session = run_now(store_->opening(cluster_->worker(i).host->directory()));
-        const bool live = session && *session && !cluster_->is_frozen(i) &&
+        const bool live = session && *session && !cluster_->is_frozen(i) && !network_.has_cuts() &&
                           (*session)->heard_at + plan_.timing.suspect > view.clock.now;
         if (live) heard.insert(i);
     }

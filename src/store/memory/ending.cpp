@@ -91,8 +91,9 @@ void end_attempt(State& state, JobRow& job, AttemptRow& attempt, const AttemptEn
 
 const char* why_outdated(const JobRow& job, const AttemptRow& attempt, const AttemptEnd& end,
                          const Next& next) {
-    if (cancel_is_ordered(job) && next.kind != Next::Kind::ended)
-        return "it was cancelled since this was decided";
+    const bool honours_it = next.kind == Next::Kind::ended && (next.state == JobState::cancelled ||
+                                                               next.state == JobState::succeeded);
+    if (cancel_is_ordered(job) && !honours_it) return "it was cancelled since this was decided";
     if (end.clean && !attempt.clean) return "it is not clean, or not any more";
     return nullptr;
 }
