@@ -1,0 +1,83 @@
+#include "config/check.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace perdure {
+namespace {
+
+Error refused(const Configuration& configuration, std::string_view name, std::string_view why) {
+    for (const auto& effective : configuration.effective) {
+        if (effective.setting->name != name) continue;
+        const auto& place = effective.origin.place;
+        return error(Errc::invalid, fmt::format("{}{}{} = {}: {}", place, place.empty() ? "" : ": ",
+                                                name, value_text(effective.value), why));
+    }
+    return error(Errc::invalid, fmt::format("{}: {}", name, why));
+}
+
+// What a reboot or a clean-up of temporary files takes away is no place for a promise [P1].
+bool is_temporary(const std::string& path) {
+    constexpr std::array places = {std::string_view("/tmp"), std::string_view("/var/tmp"),
+                                   std::string_view("/dev/shm"), std::string_view("/run")};
+    for (const auto place : places) {
+        if (!path.starts_with(place)) continue;
+        if (path.size() == place.size() || path[place.size()] == '/') return true;
+    }
+    return false;
+}
+
+std::optional<Error> check_production(const Configuration& configuration) {
+    const auto& config = configuration.config;
+    if (config.profile != Profile::production) return std::nullopt;
+    if (is_temporary(config.data))
+        return refused(configuration, "data",
+                       "temporary directories do not last; choose another one, or the profile "
+                       "development");
+    if (is_temporary(config.worker_state))
+        return refused(configuration, "worker.state",
+                       "temporary directories do not last; choose another one, or the profile "
+                       "development");
+    if (!config.faults.empty())
+        return refused(configuration, "debug.faults",
+                       "faults are not armed in production; remove it, or choose the profile "
+                       "development");
+    return std::nullopt;
+}
+
+// The same relations that core/timing_test.cpp asks of the defaults.
+std::optional<Error> check_timing(const Configuration& configuration) {
+    const auto& t = configuration.config.timing;
+    if (t.heartbeat * 4 > t.lease)
+        return refused(configuration, "timing.lease",
+                       fmt::format("it must be at least 4 heartbeats ({} now), so that a lost "
+                                   "message costs nothing",
+                                   duration_text(t.heartbeat * 4)));
+    if (t.heartbeat >= t.suspect)
+        return refused(configuration, "timing.heartbeat",
+                       fmt::format("a session is suspect after {}; make it shorter",
+                                   duration_text(t.suspect)));
+    return std::nullopt;
+}
+
+std::optional<Error> check_listen(const Configuration& configuration) {
+    const auto address = parse_host_port(configuration.config.listen);
+    if (address && address->is_loopback()) return std::nullopt;
+    return refused(
+        configuration, "server.listen",
+        "only loopback addresses are served without TLS and tokens, which this version "
+        "does not have; listen on 127.0.0.1 and let a proxy or an SSH tunnel lead there");
+}
+
+}  // namespace
+
+std::optional<Error> check_together(const Configuration& configuration) {
+    if (configuration.config.data.empty())
+        return refused(configuration, "data", "it must not be empty");
+    if (auto error = check_production(configuration)) return error;
+    if (auto error = check_timing(configuration)) return error;
+    return check_listen(configuration);
+}
+
+}  // namespace perdure

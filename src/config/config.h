@@ -1,0 +1,40 @@
+// Config: everything that can be set about Perdure's own processes, as the programs use it.
+// How it comes about (default, file, environment, flag) is resolve.h; what there is to set, with
+// names and descriptions, is the table in settings.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "core/timing.h"
+
+namespace perdure {
+
+// A profile changes defaults, and what is refused; nothing else.
+enum class Profile { development, production };
+enum class LogFormat { logfmt, json };
+
+struct Config {
+    Profile profile = Profile::development;
+    std::string data;                  // the server's directory
+    std::string listen;                // HOST:PORT
+    std::vector<std::string> servers;  // URLs, for clients and workers
+
+    std::string worker_name;
+    std::uint32_t worker_slots = 1;
+    std::vector<std::string> worker_queues;  // empty: all
+    std::vector<std::string> worker_kinds;   // empty: all
+    std::string worker_state;                // directory
+
+    Timing timing;
+
+    Level log_level = Level::info;
+    LogFormat log_format = LogFormat::logfmt;
+    std::string log_file;  // empty: standard error
+
+    std::vector<std::string> faults;  // fault points to arm; never in production
+};
+
+}  // namespace perdure

@@ -1,0 +1,146 @@
+// Reading and checking of single values: settings.h, the part that is not the table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "config/nearest.h"
+#include "config/settings.h"
+
+namespace perdure {
+namespace {
+
+Error refused(const Setting& setting, std::string_view given) {
+    return error(Errc::invalid,
+                 fmt::format("{} must be {}, not \"{}\"", setting.name, wanted(setting), given));
+}
+
+bool is_name(std::string_view name) {
+    const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    if (name.empty() || name.size() > 64 || !plain(name.front())) return false;
+    return std::all_of(name.begin(), name.end(),
+                       [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+bool is_choice(std::string_view choices, std::string_view word) {
+    while (!choices.empty()) {
+        const auto bar = std::min(choices.find('|'), choices.size());
+        if (choices.substr(0, bar) == word) return true;
+        choices.remove_prefix(std::min(bar + 1, choices.size()));
+    }
+    return false;
+}
+
+// One line, nothing that a terminal or a log would stumble over.
+bool is_plain_text(std::string_view text) {
+    return std::none_of(text.begin(), text.end(),
+                        [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+bool fits(const Setting& setting, const std::string& text) {
+    switch (setting.type) {
+        case SettingType::choice: return is_choice(setting.choices, text);
+        case SettingType::address: return parse_host_port(text).has_value();
+        case SettingType::text: return !text.empty() && text.size() <= 255 && is_plain_text(text);
+        case SettingType::path: return is_plain_text(text);
+        default: return false;
+    }
+}
+
+bool fits(const Setting& setting, const std::vector<std::string>& words) {
+    switch (setting.type) {
+        case SettingType::urls:
+            return !words.empty() && std::all_of(words.begin(), words.end(), [](const auto& url) {
+                return parse_server_url(url).has_value();
+            });
+        case SettingType::names: return std::all_of(words.begin(), words.end(), is_name);
+        case SettingType::words: return std::all_of(words.begin(), words.end(), is_plain_text);
+        default: return false;
+    }
+}
+
+bool fits(const Setting& setting, std::int64_t number) {
+    return setting.type == SettingType::count && number >= setting.min && number <= setting.max;
+}
+
+bool fits(const Setting& setting, Duration duration) {
+    return setting.type == SettingType::duration && duration.us >= setting.min &&
+           duration.us <= setting.max;
+}
+
+bool is_list(SettingType type) {
+    return type == SettingType::urls || type == SettingType::names || type == SettingType::words;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+}  // namespace
+
+Result<Value> check_value(const Setting& setting, Value value) {
+    // A file writes durations and single words of a list as strings.
+    if (const auto* given = std::get_if<std::string>(&value)) {
+        if (setting.type == SettingType::duration || is_list(setting.type))
+            return read_value(setting, *given);
+    }
+    const bool good = std::visit([&](const auto& v) { return fits(setting, v); }, value);
+    if (!good) return refused(setting, value_text(value));
+    return value;
+}
+
+Result<Value> read_value(const Setting& setting, std::string_view text) {
+    if (is_list(setting.type)) {
+        auto words = split_list(text);
+        if (!fits(setting, words)) return refused(setting, text);
+        return Value(std::move(words));
+    }
+    if (setting.type == SettingType::count) {
+        const auto number = whole_number(text);
+        if (!number || !fits(setting, *number)) return refused(setting, text);
+        return Value(*number);
+    }
+    if (setting.type == SettingType::duration) {
+        const auto duration = parse_duration(text);
+        if (!duration || !fits(setting, *duration)) return refused(setting, text);
+        return Value(*duration);
+    }
+    std::string given(text);
+    if (!fits(setting, given)) return refused(setting, text);
+    return Value(std::move(given));
+}
+
+std::string wanted(const Setting& setting) {
+    switch (setting.type) {
+        case SettingType::text: return "a text of 1 to 255 bytes";
+        case SettingType::choice: {
+            std::string choices(setting.choices);
+            for (auto bar = choices.find('|'); bar != std::string::npos; bar = choices.find('|'))
+                choices.replace(bar, 1, ", ");
+            return "one of " + choices;
+        }
+        case SettingType::path: return "a path";
+        case SettingType::count:
+            return fmt::format("a number from {} to {}", setting.min, setting.max);
+        case SettingType::duration:
+            return fmt::format("a duration from {} to {}, like 90s or 1h30m",
+                               duration_text({setting.min}), duration_text({setting.max}));
+        case SettingType::address: return "HOST:PORT, like 127.0.0.1:7373";
+        case SettingType::urls: return "URLs like http://127.0.0.1:7373";
+        case SettingType::names:
+            return "names of 1 to 64 of a-z 0-9 . _ - that begin with a letter or digit";
+        case SettingType::words: return "words";
+    }
+    return "something else";
+}
+
+std::string_view nearest_setting(std::string_view name) {
+    std::vector<std::string_view> known;
+    for (const auto& setting : settings()) known.push_back(setting.name);
+    return nearest(name, known);
+}
+
+}  // namespace perdure

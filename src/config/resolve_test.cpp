@@ -1,0 +1,223 @@
+#include "config/resolve.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "config/nearest.h"
+
+namespace perdure {
+namespace {
+
+ConfigSources sources(std::string file = "") {
+    ConfigSources made;
+    made.host = {.host_name = "anvil", .cpus = 4, .home = "/there"};
+    if (!file.empty()) made.file = ConfigFile{"perdure.toml", std::move(file)};
+    return made;
+}
+
+const EffectiveSetting& effective(const Configuration& configuration, std::string_view name) {
+    for (const auto& found : configuration.effective)
+        if (found.setting->name == name) return found;
+    ADD_FAILURE() << "no setting " << name;
+    return configuration.effective.front();
+}
+
+std::string refusal(const ConfigSources& from) {
+    const auto configuration = resolve(from);
+    if (configuration) return "accepted";
+    EXPECT_EQ(configuration.error().code, Errc::invalid);
+    return configuration.error().what;
+}
+
+TEST(Resolve, has_a_default_for_everything) {
+    const auto configuration = resolve(sources());
+    ASSERT_TRUE(configuration) << configuration.error().what;
+    EXPECT_EQ(configuration->config.worker_name, "anvil");
+    EXPECT_EQ(configuration->config.worker_slots, 4U);
+    EXPECT_EQ(configuration->config.data, "/there/.local/share/perdure");
+    EXPECT_EQ(configuration->config.worker_state, "/there/.local/share/perdure/worker");
+    EXPECT_EQ(configuration->effective.size(), settings().size());
+}
+
+// The table repeats the numbers of core/timing.h for people; they must not drift apart.
+TEST(Resolve, has_the_defaults_of_core_for_durations) {
+    const auto configuration = resolve(sources());
+    ASSERT_TRUE(configuration);
+    const auto& made = configuration->config.timing;
+    const Timing core;
+    for (const auto field : {&Timing::heartbeat, &Timing::lease, &Timing::hold, &Timing::kill_grace,
+                             &Timing::drain, &Timing::detach_lease, &Timing::retention,
+                             &Timing::unresolved, &Timing::keep_key, &Timing::held_by_person})
+        EXPECT_EQ(made.*field, core.*field);
+}
+
+TEST(Resolve, takes_flags_before_environment_before_file_before_default) {
+    auto from = sources("[worker]\nslots = 7\n\n[timing]\nhold = \"1m\"\n");
+    auto configuration = resolve(from);
+    ASSERT_TRUE(configuration) << configuration.error().what;
+    EXPECT_EQ(configuration->config.worker_slots, 7U);
+    EXPECT_EQ(configuration->config.timing.hold, minutes(1));
+    EXPECT_EQ(effective(*configuration, "worker.slots").origin.place, "perdure.toml:2");
+
+    from.environment["PERDURE_WORKER_SLOTS"] = "8";
+    configuration = resolve(from);
+    EXPECT_EQ(configuration->config.worker_slots, 8U);
+    EXPECT_EQ(effective(*configuration, "worker.slots").origin.place, "PERDURE_WORKER_SLOTS");
+
+    from.flags.push_back({"worker.slots", "9", "--slots"});
+    configuration = resolve(from);
+    EXPECT_EQ(configuration->config.worker_slots, 9U);
+    EXPECT_EQ(effective(*configuration, "worker.slots").origin.kind, Origin::Kind::flag);
+    EXPECT_EQ(effective(*configuration, "data").origin.kind, Origin::Kind::standard);
+}
+
+TEST(Resolve, refuses_unknown_keys_with_file_line_and_suggestion) {
+    EXPECT_EQ(refusal(sources("# mine\n[worker]\nslot = 3\n")),
+              "perdure.toml:3: there is no setting worker.slot; did you mean worker.slots?");
+    EXPECT_EQ(refusal(sources("slots = 3\n")),
+              "perdure.toml:1: there is no setting slots; did you mean worker.slots?");
+    EXPECT_EQ(refusal(sources("[zebra]\ncrossing = 1\n")),
+              "perdure.toml:2: there is no setting zebra.crossing; `perdure config` lists all "
+              "settings");
+}
+
+TEST(Resolve, names_the_first_wrong_line) {
+    EXPECT_TRUE(refusal(sources("zzzzzz = 1\naaaaaa = 1\n")).starts_with("perdure.toml:1:"));
+}
+
+TEST(Resolve, refuses_wrong_types_and_ranges_with_their_line) {
+    EXPECT_EQ(refusal(sources("[worker]\nslots = 0\n")),
+              "perdure.toml:2: worker.slots must be a number from 1 to 10000, not \"0\"");
+    EXPECT_EQ(refusal(sources("[worker]\nslots = \"many\"\n")),
+              "perdure.toml:2: worker.slots must be a number from 1 to 10000, not \"many\"");
+    EXPECT_EQ(refusal(sources("[timing]\nlease = 10\n")),
+              "perdure.toml:2: timing.lease must be a duration from 5s to 1h, like 90s or 1h30m, "
+              "not \"10\"");
+    EXPECT_EQ(refusal(sources("[log]\nlevel = \"loud\"\n")),
+              "perdure.toml:2: log.level must be one of debug, info, warn, error, critical, not "
+              "\"loud\"");
+    EXPECT_TRUE(refusal(sources("[worker]\nslots = 1.5\n")).starts_with("perdure.toml:2:"));
+    EXPECT_TRUE(refusal(sources("[worker]\nqueues = [1]\n")).starts_with("perdure.toml:2:"));
+    EXPECT_TRUE(refusal(sources("worker = 3\n")).starts_with("perdure.toml:1:"));
+}
+
+TEST(Resolve, refuses_a_truncated_or_foreign_file_with_its_line) {
+    EXPECT_TRUE(refusal(sources("[worker]\nslots = 3\nname = \"anv"))
+                    .starts_with("perdure.toml:3: this is not TOML"));
+    EXPECT_TRUE(refusal(sources("{\"data\": 1}")).starts_with("perdure.toml:1: this is not TOML"));
+    EXPECT_TRUE(refusal(sources(std::string("\x7f"
+                                            "ELF\0\1\2",
+                                            7)))
+                    .starts_with("perdure.toml:1: this is not TOML"));
+}
+
+TEST(Resolve, names_the_variable_or_flag_that_is_wrong) {
+    auto from = sources();
+    from.environment["PERDURE_LEASE"] = "soon";
+    EXPECT_TRUE(refusal(from).starts_with("PERDURE_LEASE: timing.lease must be a duration"));
+    from = sources();
+    from.flags.push_back({"server.listen", "here", "--listen"});
+    EXPECT_EQ(refusal(from),
+              "--listen: server.listen must be HOST:PORT, like 127.0.0.1:7373, not \"here\"");
+    from.flags = {{"timing.leese", "9s", "--set"}};
+    EXPECT_EQ(refusal(from), "--set: there is no setting timing.leese; did you mean timing.lease?");
+}
+
+TEST(Resolve, warns_about_variables_that_mean_nothing) {
+    auto from = sources();
+    from.environment["PERDURE_LISTENS"] = "x";
+    from.environment["PERDURE_SOCKET"] = "known to jobs";
+    const auto configuration = resolve(from);
+    ASSERT_TRUE(configuration);
+    ASSERT_EQ(configuration->warnings.size(), 1U);
+    EXPECT_EQ(configuration->warnings[0],
+              "PERDURE_LISTENS is set and means nothing; did you mean PERDURE_LISTEN?");
+}
+
+TEST(Profile, changes_defaults_and_nothing_else) {
+    const auto plain = resolve(sources());
+    const auto production = resolve(sources("profile = \"production\"\n"));
+    ASSERT_TRUE(plain && production);
+    EXPECT_EQ(production->config.data, "/var/lib/perdure");
+    EXPECT_EQ(production->config.log_format, LogFormat::json);
+    EXPECT_EQ(plain->config.log_format, LogFormat::logfmt);
+    const auto chosen = resolve(sources("profile = \"production\"\n[log]\nformat = \"logfmt\"\n"));
+    EXPECT_EQ(chosen->config.log_format, LogFormat::logfmt);
+}
+
+TEST(Profile, production_refuses_what_does_not_last) {
+    EXPECT_TRUE(refusal(sources("profile = \"production\"\ndata = \"/tmp/x\"\n"))
+                    .starts_with("perdure.toml:2: data = /tmp/x: temporary directories"));
+    EXPECT_NE(refusal(sources("profile = \"production\"\n[worker]\nstate = \"/dev/shm\"\n")),
+              "accepted");
+    EXPECT_EQ(refusal(sources("profile = \"production\"\ndata = \"/tmpfiles\"\n")), "accepted");
+    EXPECT_EQ(refusal(sources("data = \"/tmp/x\"\n")), "accepted");
+}
+
+TEST(Profile, production_refuses_fault_injection) {
+    auto from = sources("profile = \"production\"\n");
+    from.environment["PERDURE_FAULTS"] = "shim_fails";
+    EXPECT_TRUE(refusal(from).starts_with("PERDURE_FAULTS: debug.faults = shim_fails:"));
+}
+
+TEST(Together, a_lease_outlasts_four_heartbeats) {
+    EXPECT_TRUE(refusal(sources("[timing]\nlease = \"7s\"\n"))
+                    .starts_with("perdure.toml:2: timing.lease = 7s: it must be at least"));
+    EXPECT_NE(refusal(sources("[timing]\nheartbeat = \"10s\"\nlease = \"50s\"\n")), "accepted");
+}
+
+TEST(Together, only_loopback_is_served_without_tls) {
+    EXPECT_TRUE(refusal(sources("[server]\nlisten = \"0.0.0.0:7373\"\n"))
+                    .starts_with("perdure.toml:2: server.listen = 0.0.0.0:7373: only loopback"));
+}
+
+TEST(Resolve, says_what_is_missing_when_there_is_no_home) {
+    auto from = sources();
+    from.host.home.clear();
+    EXPECT_TRUE(refusal(from).starts_with("data is ~/.local/share/perdure, and HOME is not set"));
+    from.flags.push_back({"data", "here", "--data"});
+    EXPECT_EQ(refusal(from), "accepted");
+}
+
+// A child process is given flags, so that a file changed meanwhile changes nothing under it.
+TEST(AsFlags, give_a_child_the_same_configuration_whatever_else_there_is) {
+    const auto first = resolve(sources("data = \"/d\"\n[worker]\nqueues = [\"a\", \"b\"]\n"));
+    ASSERT_TRUE(first);
+    auto child = sources("data = \"/other\"\n");
+    child.environment["PERDURE_WORKER_QUEUES"] = "c";
+    const auto flags = as_flags(*first);
+    for (std::size_t i = 1; i < flags.size(); i += 2) {
+        const auto given = parse_set(flags[i]);
+        ASSERT_TRUE(given);
+        child.flags.push_back(*given);
+    }
+    const auto second = resolve(child);
+    ASSERT_TRUE(second) << second.error().what;
+    for (std::size_t i = 0; i < first->effective.size(); ++i)
+        EXPECT_EQ(first->effective[i].value, second->effective[i].value)
+            << first->effective[i].setting->name;
+}
+
+TEST(Settings, have_names_variables_and_flags_of_their_own) {
+    std::set<std::string_view> seen;
+    for (const auto& setting : settings()) {
+        EXPECT_TRUE(seen.insert(setting.name).second) << setting.name;
+        EXPECT_TRUE(seen.insert(setting.environment).second) << setting.environment;
+        EXPECT_TRUE(setting.environment.starts_with("PERDURE_"));
+        EXPECT_TRUE(setting.flag.empty() || seen.insert(setting.flag).second) << setting.flag;
+        EXPECT_NE(setting.store, nullptr);
+        EXPECT_FALSE(setting.about.empty());
+    }
+}
+
+TEST(Candidates, look_here_first_then_at_home_then_in_etc) {
+    EXPECT_EQ(file_candidates({{"HOME", "/h"}}),
+              (std::vector<std::string>{"perdure.toml", "/h/.config/perdure/perdure.toml",
+                                        "/etc/perdure/perdure.toml"}));
+    EXPECT_EQ(file_candidates({{"HOME", "/h"}, {"XDG_CONFIG_HOME", "/x"}})[1],
+              "/x/perdure/perdure.toml");
+}
+
+}  // namespace
+}  // namespace perdure

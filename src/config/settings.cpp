@@ -1,0 +1,180 @@
+#include "config/settings.h"
+
+#include <array>
+
+namespace perdure {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const std::string& text(const Value& value) { return std::get<std::string>(value); }
+const Names& names(const Value& value) { return std::get<Names>(value); }
+
+template <Duration Timing::*field>
+void store_timing(Config& config, const Value& value) {
+    config.timing.*field = std::get<Duration>(value);
+}
+
+template <Duration Timing::*field>
+constexpr Setting timing(std::string_view name, std::string_view standard, std::string_view about,
+                         std::string_view environment, Duration min, Duration max) {
+    return {.name = name,
+            .type = SettingType::duration,
+            .standard = standard,
+            .about = about,
+            .environment = environment,
+            .min = min.us,
+            .max = max.us,
+            .store = store_timing<field>};
+}
+
+Level level_of(std::string_view name) {
+    for (const auto level : {Level::debug, Level::info, Level::warn, Level::error})
+        if (to_string(level) == name) return level;
+    return Level::critical;
+}
+
+constexpr std::array table = {
+    Setting{.name = "profile",
+            .type = SettingType::choice,
+            .standard = "development",
+            .about = "which defaults to take, and whether to refuse what only suits trying out",
+            .environment = "PERDURE_PROFILE",
+            .flag = "--profile",
+            .choices = "development|production",
+            .store =
+                [](Config& c, const Value& v) {
+                    c.profile =
+                        text(v) == "production" ? Profile::production : Profile::development;
+                }},
+    Setting{.name = "data",
+            .type = SettingType::path,
+            .standard = "~/.local/share/perdure",
+            .production = "/var/lib/perdure",
+            .about = "directory of the server: its database, its logs of jobs, its lock",
+            .environment = "PERDURE_DATA",
+            .flag = "--data",
+            .store = [](Config& c, const Value& v) { c.data = text(v); }},
+    Setting{.name = "server.listen",
+            .type = SettingType::address,
+            .standard = "127.0.0.1:7373",
+            .about = "where the server listens; port 0 takes a free one and says which",
+            .environment = "PERDURE_LISTEN",
+            .flag = "--listen",
+            .store = [](Config& c, const Value& v) { c.listen = text(v); }},
+    Setting{.name = "server.urls",
+            .type = SettingType::urls,
+            .standard = "http://127.0.0.1:7373",
+            .about = "where commands and workers find the server; several are tried in turn",
+            .environment = "PERDURE_SERVER",
+            .flag = "--server",
+            .store = [](Config& c, const Value& v) { c.servers = names(v); }},
+    Setting{.name = "worker.name",
+            .type = SettingType::text,
+            .standard = "(the host's name)",
+            .about = "how the worker is called in lists and logs",
+            .environment = "PERDURE_WORKER_NAME",
+            .flag = "--name",
+            .store = [](Config& c, const Value& v) { c.worker_name = text(v); }},
+    Setting{.name = "worker.slots",
+            .type = SettingType::count,
+            .standard = "(one for each CPU)",
+            .about = "how many attempts run at the same time",
+            .environment = "PERDURE_WORKER_SLOTS",
+            .flag = "--slots",
+            .min = 1,
+            .max = 10'000,
+            .store =
+                [](Config& c, const Value& v) {
+                    c.worker_slots = static_cast<std::uint32_t>(std::get<std::int64_t>(v));
+                }},
+    Setting{.name = "worker.queues",
+            .type = SettingType::names,
+            .about = "take jobs of these queues only; empty: of all",
+            .environment = "PERDURE_WORKER_QUEUES",
+            .flag = "--queues",
+            .store = [](Config& c, const Value& v) { c.worker_queues = names(v); }},
+    Setting{.name = "worker.kinds",
+            .type = SettingType::names,
+            .about = "take jobs of these kinds only; empty: of all",
+            .environment = "PERDURE_WORKER_KINDS",
+            .flag = "--kinds",
+            .store = [](Config& c, const Value& v) { c.worker_kinds = names(v); }},
+    Setting{.name = "worker.state",
+            .type = SettingType::path,
+            .standard = "(`worker` in the data directory)",
+            .about = "directory of the worker: what it runs, and results not yet reported",
+            .environment = "PERDURE_WORKER_STATE",
+            .flag = "--state",
+            .store = [](Config& c, const Value& v) { c.worker_state = text(v); }},
+    timing<&Timing::heartbeat>("timing.heartbeat", "2s", "how often a worker renews its lease",
+                               "PERDURE_HEARTBEAT", milliseconds(100), minutes(10)),
+    timing<&Timing::lease>("timing.lease", "10s",
+                           "how long a silent worker keeps its jobs; at least 4 heartbeats",
+                           "PERDURE_LEASE", seconds(5), hours(1)),
+    timing<&Timing::hold>("timing.hold", "5m",
+                          "how long a job goes on without its server; see the glossary",
+                          "PERDURE_HOLD", Duration{}, days(30)),
+    timing<&Timing::kill_grace>("timing.kill_grace", "5s",
+                                "time between SIGTERM and SIGKILL for a job", "PERDURE_KILL_GRACE",
+                                Duration{}, hours(1)),
+    timing<&Timing::drain>("timing.drain", "30s", "how long a stopping worker waits for what runs",
+                           "PERDURE_DRAIN", Duration{}, days(7)),
+    timing<&Timing::detach_lease>("timing.detach_lease", "60s",
+                                  "how long jobs of a detached worker wait for the next one",
+                                  "PERDURE_DETACH_FOR", seconds(10), hours(1)),
+    timing<&Timing::retention>("timing.retention", "14d", "how long ended jobs are kept",
+                               "PERDURE_RETENTION", minutes(1), days(3650)),
+    timing<&Timing::unresolved>("timing.unresolved", "365d",
+                                "how long quarantined jobs are kept that nobody dealt with",
+                                "PERDURE_UNRESOLVED", hours(1), days(3650)),
+    timing<&Timing::keep_key>("timing.keep_key", "30d",
+                              "how long an idempotency key outlives its job", "PERDURE_KEEP_KEY",
+                              minutes(1), days(3650)),
+    timing<&Timing::held_by_person>("timing.held_by_person", "30d",
+                                    "how long a person may hold a job before it expires",
+                                    "PERDURE_HELD_BY_PERSON", minutes(1), days(3650)),
+    Setting{.name = "log.level",
+            .type = SettingType::choice,
+            .standard = "info",
+            .about = "the least that is logged",
+            .environment = "PERDURE_LOG_LEVEL",
+            .flag = "--log-level",
+            .choices = "debug|info|warn|error|critical",
+            .store = [](Config& c, const Value& v) { c.log_level = level_of(text(v)); }},
+    Setting{.name = "log.format",
+            .type = SettingType::choice,
+            .standard = "logfmt",
+            .production = "json",
+            .about = "the form of a log line",
+            .environment = "PERDURE_LOG_FORMAT",
+            .flag = "--log-format",
+            .choices = "logfmt|json",
+            .store =
+                [](Config& c, const Value& v) {
+                    c.log_format = text(v) == "json" ? LogFormat::json : LogFormat::logfmt;
+                }},
+    Setting{.name = "log.file",
+            .type = SettingType::path,
+            .about = "where the log goes, reopened on SIGHUP; empty: standard error",
+            .environment = "PERDURE_LOG_FILE",
+            .flag = "--log-file",
+            .store = [](Config& c, const Value& v) { c.log_file = text(v); }},
+    Setting{.name = "debug.faults",
+            .type = SettingType::words,
+            .about = "fault points to arm; for tests, refused in production",
+            .environment = "PERDURE_FAULTS",
+            .store = [](Config& c, const Value& v) { c.faults = names(v); }},
+};
+
+}  // namespace
+
+std::span<const Setting> settings() { return table; }
+
+const Setting* find_setting(std::string_view name) {
+    for (const auto& setting : table)
+        if (setting.name == name) return &setting;
+    return nullptr;
+}
+
+}  // namespace perdure

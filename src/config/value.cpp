@@ -1,0 +1,120 @@
+#include "config/value.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+namespace perdure {
+namespace {
+
+struct Unit {
+    std::string_view name;
+    std::int64_t us;
+};
+// From long to short; `ms` and `m` share a letter, so the whole word is compared.
+constexpr std::array units = {Unit{"d", days(1).us},    Unit{"h", hours(1).us},
+                              Unit{"m", minutes(1).us}, Unit{"s", seconds(1).us},
+                              Unit{"ms", 1'000},        Unit{"us", 1}};
+
+template <class Number>
+std::optional<Number> take_number(std::string_view& text) {
+    Number number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc() || text.empty() || text.front() == '-') return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+    return number;
+}
+
+std::string_view take_word(std::string_view& text) {
+    std::size_t length = 0;
+    while (length < text.size() && text[length] >= 'a' && text[length] <= 'z') ++length;
+    const auto word = text.substr(0, length);
+    text.remove_prefix(length);
+    return word;
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    return text;
+}
+
+}  // namespace
+
+std::optional<Duration> parse_duration(std::string_view text) {
+    if (text == "0") return Duration{};
+    if (text.empty()) return std::nullopt;
+    Duration sum;
+    std::size_t next_unit = 0;
+    while (!text.empty()) {
+        const auto count = take_number<std::int64_t>(text);
+        const auto word = take_word(text);
+        while (next_unit < units.size() && units[next_unit].name != word) ++next_unit;
+        if (!count || next_unit == units.size()) return std::nullopt;
+        const auto unit = units[next_unit++].us;
+        if (*count > (std::numeric_limits<std::int64_t>::max() - sum.us) / unit)
+            return std::nullopt;
+        sum.us += *count * unit;
+    }
+    return sum;
+}
+
+std::string duration_text(Duration duration) {
+    std::string text;
+    auto rest = duration.us;
+    for (const auto& unit : units) {
+        if (rest / unit.us == 0) continue;
+        text += fmt::format("{}{}", rest / unit.us, unit.name);
+        rest %= unit.us;
+    }
+    return text.empty() ? "0" : text;
+}
+
+bool HostPort::is_loopback() const {
+    return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+std::optional<HostPort> parse_host_port(std::string_view text) {
+    const auto colon = text.rfind(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    auto host = text.substr(0, colon);
+    auto digits = text.substr(colon + 1);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+        host = host.substr(1, host.size() - 2);
+    else if (host.find_first_of(":[]") != std::string_view::npos)
+        return std::nullopt;
+    if (host.empty() || host.find_first_of(" /@") != std::string_view::npos) return std::nullopt;
+    const auto port = take_number<std::uint16_t>(digits);
+    if (!port || !digits.empty()) return std::nullopt;
+    return HostPort{std::string(host), *port};
+}
+
+std::optional<HostPort> parse_server_url(std::string_view text) {
+    constexpr std::string_view scheme = "http://";
+    if (!text.starts_with(scheme)) return std::nullopt;
+    text.remove_prefix(scheme.size());
+    if (text.ends_with('/')) text.remove_suffix(1);
+    return parse_host_port(text);
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        const auto comma = std::min(text.find(','), text.size());
+        const auto word = trimmed(text.substr(0, comma));
+        if (!word.empty()) words.emplace_back(word);
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return words;
+}
+
+std::string value_text(const Value& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
+    if (const auto* duration = std::get_if<Duration>(&value)) return duration_text(*duration);
+    return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(value), ","));
+}
+
+}  // namespace perdure

@@ -1,0 +1,41 @@
+// Value: what a setting can be set to, and how each form of it is read from text.
+// Reading never guesses: what does not fit is refused with a sentence that says what would.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace perdure {
+
+using Value = std::variant<std::string, std::int64_t, Duration, std::vector<std::string>>;
+
+// "250ms", "90s", "5m", "1h30m", "7d"; units from long to short, each at most once.
+std::optional<Duration> parse_duration(std::string_view text);
+// The shortest text that parse_duration() reads back as the same.
+std::string duration_text(Duration duration);
+
+// HOST:PORT, with an IPv6 host in brackets.
+struct HostPort {
+    std::string host;
+    std::uint16_t port = 0;
+
+    bool is_loopback() const;
+};
+std::optional<HostPort> parse_host_port(std::string_view text);
+// http://HOST:PORT, without a path.
+std::optional<HostPort> parse_server_url(std::string_view text);
+
+// Words between commas, without the spaces around them. Empty words are left out.
+std::vector<std::string> split_list(std::string_view text);
+
+// For people: lists with commas, durations as duration_text().
+std::string value_text(const Value& value);
+
+}  // namespace perdure
