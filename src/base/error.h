@@ -12,6 +12,7 @@ namespace perdure {
 enum class Errc {
     invalid,          // reject the request
     not_found,        // say so
+    gone,             // it was there, has ended and was removed: there is nothing left to do
     conflict,         // reread, decide again: somebody moved first
     fenced,           // stop working: the attempt belongs to a later epoch or session
     overloaded,       // back off, then repeat
@@ -24,6 +25,7 @@ constexpr std::string_view to_string(Errc code) {
     switch (code) {
         case Errc::invalid: return "invalid";
         case Errc::not_found: return "not_found";
+        case Errc::gone: return "gone";
         case Errc::conflict: return "conflict";
         case Errc::fenced: return "fenced";
         case Errc::overloaded: return "overloaded";

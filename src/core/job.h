@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/id.h"
@@ -103,7 +104,10 @@ struct JobSpec {
     std::string queue = "default";
     std::string kind;
     std::vector<std::string> argv;
-    std::string args;  // JSON text
+    std::string args;                                      // JSON text
+    std::vector<std::pair<std::string, std::string>> env;  // besides what every job gets
+    std::string cwd;                                       // empty: a fresh folder of its own
+    std::uint64_t output_max = std::uint64_t{16} << 20;    // what is kept of what it prints
     std::uint8_t priority = 5;
     Effects effects = Effects::repeatable;
     std::optional<std::string> key;
@@ -113,6 +117,7 @@ struct JobSpec {
     Timeouts timeouts;
     std::optional<Duration> hold;
     std::optional<std::string> idempotency_key;
+    std::optional<JobId> retry_of;  // the ended job that this one repeats
 
     bool needs_holders() const { return key.has_value() || !limits.empty(); }
 };

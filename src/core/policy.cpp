@@ -116,7 +116,9 @@ PolicyRule rule_for(const PolicyChoice& policy, CauseClass c) {
             if (policy.name != PolicyName::never && policy.retries > 0)
                 return {.times = policy.retries,
                         .first_wait = policy.retry_wait,
-                        .wait_max = std::max(policy.retry_wait, hours(1)),
+                        .wait_max = std::max(policy.retry_wait, policy.retry_wait_max),
+                        .growth = policy.growth,
+                        .jitter_percent = policy.jitter_percent,
                         .rule = "any/retries"};
             break;
         default: break;

@@ -23,11 +23,15 @@ constexpr std::string_view to_string(PolicyName name) {
     return "default";
 }
 
-// The policy that a job's author chose.
+// The policy that a job's author chose, with what to do about the job's own failures.
 struct PolicyChoice {
     PolicyName name = PolicyName::standard;
     std::uint32_t retries = 0;  // more runs after a failure of the job's own (`exit`)
     Duration retry_wait = seconds(1);
+    // The wait before run n + 1 of those: constant w, linear n w, exponential w 2^(n-1).
+    enum class Growth { constant, linear, exponential } growth = Growth::exponential;
+    Duration retry_wait_max = hours(1);
+    std::uint32_t jitter_percent = 0;  // up to this much shorter, drawn from job and epoch
 
     friend bool operator==(const PolicyChoice&, const PolicyChoice&) = default;
 };
@@ -57,9 +61,11 @@ enum class Then { fail, quarantine, expire, cancel };
 struct PolicyRule {
     static constexpr std::uint32_t always = UINT32_MAX;
 
-    std::uint32_t times = 0;      // how many more runs
-    Duration first_wait;          // zero: at once, first in line, keeps key and limit
-    Duration wait_max;            // waits double up to this
+    std::uint32_t times = 0;  // how many more runs
+    Duration first_wait;      // zero: at once, first in line, keeps key and limit
+    Duration wait_max;        // waits grow up to this
+    PolicyChoice::Growth growth = PolicyChoice::Growth::exponential;
+    std::uint32_t jitter_percent = 0;
     Then then = Then::fail;       // when `times` are used up
     bool another_worker = false;  // prefer one that did not fail
     bool alarming = false;        // CRITICAL in the log at each repetition

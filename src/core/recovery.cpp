@@ -21,10 +21,27 @@ AttemptEnd presumed_end(const RunFacts& f) {
             .alone = f.alone};
 }
 
-Duration doubled(Duration first, Duration cap, std::uint32_t times) {
-    auto wait = first;
-    for (std::uint32_t i = 0; i < times && wait < cap; ++i) wait = wait * 2;
-    return std::min(wait, cap);
+Duration grown(const PolicyRule& rule, std::uint32_t times) {
+    using Growth = PolicyChoice::Growth;
+    auto wait = rule.first_wait;
+    for (std::uint32_t i = 0; i < times && wait < rule.wait_max; ++i) {
+        switch (rule.growth) {
+            case Growth::constant: return std::min(wait, rule.wait_max);
+            case Growth::linear: wait = wait + rule.first_wait; break;
+            case Growth::exponential: wait = wait * 2; break;
+        }
+    }
+    return std::min(wait, rule.wait_max);
+}
+
+// Shorter by up to `percent`, so that a thousand jobs that failed together do not return together.
+// Drawn from the attempt: the same facts give the same wait on every server.
+Duration jittered(Duration wait, std::uint32_t percent, AttemptKey attempt) {
+    auto draw = attempt.job.value + attempt.epoch.value * 0x9e3779b97f4a7c15ULL;
+    draw = (draw ^ (draw >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    draw = (draw ^ (draw >> 27)) * 0x94d049bb133111ebULL;
+    const auto part = static_cast<std::int64_t>((draw >> 32) % 1000) * percent;
+    return wait - Duration{wait.us / 100'000 * part};
 }
 
 Next again(const PolicyRule& rule, CauseClass c, const EndFacts& f) {
@@ -44,7 +61,7 @@ Next again(const PolicyRule& rule, CauseClass c, const EndFacts& f) {
     // An end that is not counted may be the first of its class and still have a count of zero.
     const auto waits = did_not_run ? f.counts.did_not_run_in_a_row - 1 : f.counts[c];
     next.kind = Next::Kind::again_after;
-    next.wait = doubled(rule.first_wait, rule.wait_max, waits > 0 ? waits - 1 : 0);
+    next.wait = jittered(grown(rule, waits > 0 ? waits - 1 : 0), rule.jitter_percent, f.attempt);
     return next;
 }
 

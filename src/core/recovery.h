@@ -42,6 +42,7 @@ struct EndFacts {
     Effects effects = Effects::repeatable;
     CauseCounts counts;  // this end included
     bool cancel_requested = false;
+    AttemptKey attempt;  // only its jitter is drawn from it
 };
 
 // What the job does next.

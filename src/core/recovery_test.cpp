@@ -503,6 +503,38 @@ TEST(DecideNext, gives_a_failing_job_the_retries_that_were_asked_for) {
     EXPECT_EQ(life({PolicyName::never, 3, seconds(1)}), "failed");
 }
 
+TEST(DecideNext, lets_the_author_choose_how_the_wait_grows) {
+    using Growth = PolicyChoice::Growth;
+    const auto exit = ended_by(Cause::exit);
+    const auto life = [&](Growth growth, Duration longest) {
+        PolicyChoice policy{.retries = 4, .retry_wait = seconds(2), .growth = growth};
+        policy.retry_wait_max = longest;
+        return life_of(policy, Effects::repeatable, exit);
+    };
+    EXPECT_EQ(life(Growth::constant, hours(1)), "4 x 2s, failed");
+    EXPECT_EQ(life(Growth::linear, hours(1)), "2s, 4s, 6s, 8s, failed");
+    EXPECT_EQ(life(Growth::linear, seconds(5)), "2s, 4s, 2 x 5s, failed");
+    EXPECT_EQ(life(Growth::exponential, hours(1)), "2s, 4s, 8s, 16s, failed");
+    EXPECT_EQ(life(Growth::exponential, seconds(9)), "2s, 4s, 8s, 9s, failed");
+}
+
+TEST(DecideNext, spreads_the_waits_of_jobs_that_failed_together) {
+    const PolicyChoice policy{.retries = 1, .retry_wait = seconds(100), .jitter_percent = 30};
+    std::set<std::int64_t> waits;
+    for (std::uint64_t job = 1; job <= 1000; ++job) {
+        EndFacts facts{.end = ended_by(Cause::exit), .policy = policy};
+        facts.counts = with({}, facts.end);
+        facts.attempt = {JobId{job}, Epoch{1}};
+        const auto next = decide_next(facts);
+        ASSERT_EQ(next.kind, Next::Kind::again_after);
+        EXPECT_GE(next.wait, seconds(70));
+        EXPECT_LE(next.wait, seconds(100));
+        EXPECT_EQ(next, decide_next(facts)) << "every server must say the same";
+        waits.insert(next.wait.us);
+    }
+    EXPECT_GT(waits.size(), 500U);
+}
+
 // Effects x how far the attempt had come when its worker was lost.
 TEST(DecideNext, follows_the_table_of_effects) {
     struct Row {

@@ -11,6 +11,7 @@ constexpr std::size_t name_max = 64;
 constexpr std::uint8_t priority_max = 9;
 constexpr std::size_t key_max = 255;
 constexpr std::size_t args_max = std::size_t{1} << 20;
+constexpr std::size_t command_max = std::size_t{128} << 10;
 constexpr auto duration_max = days(3650);  // deadlines are sums that must not overflow
 
 bool is_name(std::string_view name) {
@@ -32,10 +33,36 @@ std::optional<Error> check_durations(const JobSpec& spec) {
         if (timeout <= Duration{} || timeout > duration_max)
             return error(Errc::invalid, "timeouts must be longer than zero and at most 3650 d");
     }
-    for (const auto wait : {spec.hold.value_or(Duration{}), spec.policy.retry_wait}) {
+    for (const auto wait :
+         {spec.hold.value_or(Duration{}), spec.policy.retry_wait, spec.policy.retry_wait_max}) {
         if (wait < Duration{} || wait > duration_max)
             return error(Errc::invalid, "hold and retry wait must be zero to 3650 d");
     }
+    return std::nullopt;
+}
+
+// What exec() cannot carry is refused here, not at the tenth attempt.
+std::optional<Error> check_command(const JobSpec& spec) {
+    const auto has_nul = [](std::string_view text) {
+        return text.find('\0') != std::string_view::npos;
+    };
+    if (!spec.argv.empty() && spec.argv.front().empty())
+        return error(Errc::invalid, "the first word of argv, the command, must not be empty");
+    std::size_t size = spec.cwd.size();
+    for (const auto& word : spec.argv) {
+        if (has_nul(word)) return error(Errc::invalid, "argv must not contain NUL bytes");
+        size += word.size() + 1;
+    }
+    for (const auto& [name, value] : spec.env) {
+        if (name.empty() || name.find('=') != std::string::npos || has_nul(name) || has_nul(value))
+            return error(Errc::invalid,
+                         "names in env must not be empty or contain '='; no NUL bytes anywhere");
+        size += name.size() + value.size() + 2;
+    }
+    if (size > command_max)
+        return error(Errc::invalid, "argv, env and cwd together must have at most 128 KiB");
+    if (!spec.cwd.empty() && (spec.cwd.front() != '/' || has_nul(spec.cwd)))
+        return error(Errc::invalid, "cwd must be an absolute path");
     return std::nullopt;
 }
 
@@ -75,6 +102,9 @@ std::optional<Error> check_spec(const JobSpec& spec) {
     for (const auto& limit : spec.limits)
         if (!is_name(limit)) return bad_name("limit");
     if (auto bad = check_durations(spec)) return bad;
+    if (spec.policy.jitter_percent > 100)
+        return error(Errc::invalid, "jitter must be 0 to 100 percent of the wait");
+    if (auto bad = check_command(spec)) return bad;
     if (spec.effects == Effects::once && spec.policy.retries > 0)
         return error(Errc::invalid,
                      "a `once` job cannot have retries: leave them out, or declare it repeatable");
@@ -99,11 +129,22 @@ std::uint64_t body_hash(const JobSpec& spec) {
     h.add(static_cast<std::uint64_t>(spec.policy.name));
     h.add(spec.policy.retries);
     h.add(spec.policy.retry_wait);
+    h.add(static_cast<std::uint64_t>(spec.policy.growth));
+    h.add(spec.policy.retry_wait_max);
+    h.add(spec.policy.jitter_percent);
     h.add(spec.timeouts.queue);
     h.add(spec.timeouts.run);
     h.add(spec.timeouts.idle);
     h.add(spec.timeouts.total);
     h.add(spec.hold);
+    h.add(spec.env.size());
+    for (const auto& [name, value] : spec.env) {
+        h.add(name);
+        h.add(value);
+    }
+    h.add(spec.cwd);
+    h.add(spec.output_max);
+    h.add(spec.retry_of ? spec.retry_of->value : 0);
     return h.value();
 }
 

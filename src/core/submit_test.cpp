@@ -43,6 +43,15 @@ TEST(CheckSpec, refuses_with_a_sentence_that_names_what_to_change) {
         {[](JobSpec& s) { s.hold = Duration{INT64_MAX}; }, "hold"},
         {[](JobSpec& s) { s.policy.retry_wait = Duration{-1}; }, "retry wait"},
         {[](JobSpec& s) { s.effects = Effects::once, s.policy.retries = 1; }, "once"},
+        {[](JobSpec& s) { s.policy.retry_wait_max = days(3651); }, "retry wait"},
+        {[](JobSpec& s) { s.policy.jitter_percent = 101; }, "jitter"},
+        {[](JobSpec& s) { s.argv = {""}; }, "argv"},
+        {[](JobSpec& s) { s.argv.emplace_back("a\0b", 3); }, "NUL"},
+        {[](JobSpec& s) { s.argv.emplace_back(128U << 10, 'a'); }, "128 KiB"},
+        {[](JobSpec& s) { s.env.emplace_back("", "a"); }, "env"},
+        {[](JobSpec& s) { s.env.emplace_back("a=b", "a"); }, "env"},
+        {[](JobSpec& s) { s.env.emplace_back("a", std::string(1, '\0')); }, "NUL"},
+        {[](JobSpec& s) { s.cwd = "here"; }, "cwd"},
     };
     for (const auto& [edit, word] : table) {
         auto spec = acceptable();
@@ -124,6 +133,18 @@ TEST(BodyHash, differs_for_every_field_that_was_asked) {
         [](JobSpec& s) { s.timeouts.total = seconds(5); },
         [](JobSpec& s) { s.hold = Duration{}; },
         [](JobSpec& s) { s.hold = seconds(5); },
+        [](JobSpec& s) { s.policy.growth = PolicyChoice::Growth::linear; },
+        [](JobSpec& s) { s.policy.retry_wait_max = seconds(5); },
+        [](JobSpec& s) { s.policy.jitter_percent = 5; },
+        [](JobSpec& s) {
+            s.env = {{"a", "b"}};
+        },
+        [](JobSpec& s) {
+            s.env = {{"ab", ""}};
+        },
+        [](JobSpec& s) { s.cwd = "/"; },
+        [](JobSpec& s) { s.output_max = 5; },
+        [](JobSpec& s) { s.retry_of = JobId{5}; },
     };
     std::set<std::uint64_t> hashes;
     for (const auto& edit : edits) {
@@ -141,7 +162,7 @@ TEST(BodyHash, leaves_the_idempotency_key_out) {
 
 // It is stored: a new release must find the same.
 TEST(BodyHash, is_the_same_in_every_release) {
-    EXPECT_EQ(body_hash(acceptable()), 8326223118921212715U);
+    EXPECT_EQ(body_hash(acceptable()), 18414585724646910867U);
 }
 
 std::vector<IdempotencyFacts> every_combination() {

@@ -28,4 +28,9 @@ WaitDecision decide_wait(const WaitFacts& f) {
     return {Kind::wait, Cause::timeout_queue, "E5/not_yet"};
 }
 
+Duration decide_retention(JobState ended_as, bool discarded, const Timing& timing) {
+    const bool waits_for_a_person = ended_as == JobState::quarantined && !discarded;
+    return waits_for_a_person ? timing.unresolved : timing.retention;
+}
+
 }  // namespace perdure

@@ -7,6 +7,7 @@
 #include "core/cause.h"
 #include "core/job.h"
 #include "core/service_time.h"
+#include "core/timing.h"
 
 namespace perdure {
 
@@ -28,5 +29,8 @@ struct WaitDecision {
     std::string_view rule;
 };
 WaitDecision decide_wait(const WaitFacts& facts);
+
+// How long a job is kept after its end. What is in quarantine waits for a person, not for a clock.
+Duration decide_retention(JobState ended_as, bool discarded, const Timing& timing);
 
 }  // namespace perdure

@@ -115,5 +115,17 @@ TEST(DecideWait, gives_each_of_its_rules) {
                                           "C4/kept_too_long", "E5/due", "E5/not_yet"}));
 }
 
+TEST(DecideRetention, keeps_what_waits_for_a_person) {
+    const Timing timing;
+    for (const auto& place : places) {
+        if (!has_ended(place.state)) continue;
+        for (const bool discarded : {false, true}) {
+            const bool unresolved = place.state == JobState::quarantined && !discarded;
+            EXPECT_EQ(decide_retention(place.state, discarded, timing),
+                      unresolved ? timing.unresolved : timing.retention);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace perdure

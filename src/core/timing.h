@@ -31,6 +31,9 @@ struct Timing {
     Duration call_timeout = seconds(2);     // T3: a worker unanswered goes to the next server
     Duration reconnect_max = seconds(1);    // T3
     Duration submit_deadline = seconds(5);  // P11
+    Duration retention = days(14);          // of what has ended
+    Duration unresolved = days(365);        // what nobody has dealt with is kept this long
+    Duration keep_key = days(30);           // C5: of the idempotency key of what has ended
     Duration detach_lease = seconds(60);    // L2
 };
 

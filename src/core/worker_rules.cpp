@@ -46,6 +46,7 @@ Cause decide_prepare_failure(Errc code) {
         case Errc::invalid:
         case Errc::not_found: return Cause::command_unusable;
         case Errc::overloaded: return Cause::no_resources;
+        case Errc::gone:
         case Errc::fenced:
         case Errc::unavailable:
         case Errc::outcome_unknown:
@@ -70,6 +71,11 @@ WorkerKill decide_worker_kill(const WorkerKillFacts& f, const Timing& timing) {
         {.terms = f.terms, .lease_until = *f.lease_until, .worker_heard_at = f.now}, timing);
     if (!shim.at || f.about_to_speak) return {shim.at, shim.rule};
     return {*shim.at + timing.worker_kill, shim.rule};
+}
+
+OutputDecision decide_output(const OutputFacts& f) {
+    if (f.ended_for < output_patience) return {true, "P5/output_first"};
+    return {false, "P5/the_end_matters_more"};
 }
 
 }  // namespace perdure

@@ -19,6 +19,8 @@ namespace perdure {
 
 // O10: a begin or a checkpoint that is not committed by then has failed.
 inline constexpr Duration progress_patience = seconds(30);
+// How long the end of an attempt waits for its output to be taken.
+inline constexpr Duration output_patience = seconds(2);
 // O9: how long a worker that crashes again and again starts nothing new.
 inline constexpr Duration crash_loop_rest = minutes(1);
 
@@ -101,5 +103,15 @@ struct WorkerKill {
     std::string_view rule;
 };
 WorkerKill decide_worker_kill(const WorkerKillFacts& facts, const Timing& timing);
+
+// Whether an ended attempt, whose output no server has taken yet, is kept waiting for it [P5].
+struct OutputFacts {
+    Duration ended_for;
+};
+struct OutputDecision {
+    bool keep_trying = false;
+    std::string_view rule;
+};
+OutputDecision decide_output(const OutputFacts& facts);
 
 }  // namespace perdure

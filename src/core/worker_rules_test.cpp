@@ -156,5 +156,13 @@ TEST(DecideWorkerKill, comes_after_the_shim_and_before_speaking) {
                         }
 }
 
+TEST(DecideOutput, holds_an_end_back_for_a_short_time_only) {
+    for (std::int64_t ms = 0; ms < 5000; ms += 50) {
+        const auto decision = decide_output({milliseconds(ms)});
+        EXPECT_EQ(decision.keep_trying, milliseconds(ms) < output_patience);
+        EXPECT_TRUE(decision.rule.starts_with("P5/"));
+    }
+}
+
 }  // namespace
 }  // namespace perdure

@@ -21,6 +21,7 @@
 #include "core/cancel.h"
 #include "core/cause.h"
 #include "core/claim.h"
+#include "core/evidence.h"
 #include "core/isolation.h"
 #include "core/job.h"
 #include "core/keeper.h"
@@ -55,7 +56,8 @@ struct Tick {
 
 // Makes a job, or finds the one with the same idempotency key (P1, C5). The very same submit
 // again (same id and body, after a lost reply) gets the first answer again.
-// conflict: same key or id, other body. invalid: it names a limit that is not defined.
+// conflict: same key or id, other body. gone: the key's job has ended and was removed.
+// invalid: it names a limit that is not defined.
 struct Submit {
     JobId id;
     std::shared_ptr<const JobSpec> spec;
@@ -118,6 +120,7 @@ struct Report {
     SessionId session;
     AttemptKey attempt;
     AttemptEnd end;
+    EvidenceRef evidence;
 };
 
 // begin: something starts that must not be repeated. checkpoint: saved, the attempt is clean.
@@ -194,6 +197,12 @@ struct TakeKeeper {
     KeeperRole next;
 };
 
+// Removes at most `max` jobs whose retention is over, with their history. Their idempotency keys
+// stay for `Timing::keep_key` after the end and are answered with `gone` (C5).
+struct ForgetEnded {
+    std::uint32_t max = 100;
+};
+
 struct DefineLimit {
     std::string tenant;
     std::string name;
@@ -205,10 +214,10 @@ struct PauseQueue {
     bool paused = true;
 };
 
-using Change =
-    std::variant<Renew, Tick, Submit, Claim, OpenSession, OpenStream, EndSession, Start, Report,
-                 Progress, Settle, Reinstate, OrderKill, MoveWaiting, Cancel, Hold,
-                 DealWithQuarantined, PromoteWaiting, TakeKeeper, DefineLimit, PauseQueue>;
+using Change = std::variant<Renew, Tick, Submit, Claim, OpenSession, OpenStream, EndSession, Start,
+                            Report, Progress, Settle, Reinstate, OrderKill, MoveWaiting, Cancel,
+                            Hold, DealWithQuarantined, PromoteWaiting, TakeKeeper, ForgetEnded,
+                            DefineLimit, PauseQueue>;
 
 // What an applied change answers; `Applied` where there is nothing to say.
 struct Applied {};
@@ -238,7 +247,11 @@ struct Cancelled {
     std::optional<SessionId> session;
 };
 
-using ChangeReply =
-    Result<std::variant<Applied, Renewed, Submitted, Claimed, StreamOpened, Reported, Cancelled>>;
+struct Forgotten {
+    std::vector<JobId> jobs;
+};
+
+using ChangeReply = Result<std::variant<Applied, Renewed, Submitted, Claimed, StreamOpened,
+                                        Reported, Cancelled, Forgotten>>;
 
 }  // namespace perdure

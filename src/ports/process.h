@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "core/cause.h"
+#include "core/evidence.h"
 #include "core/isolation.h"
 #include "core/job.h"
 #include "core/takeover.h"
@@ -25,13 +26,16 @@ struct OnDisk {
     bool started = false;  // `started` is there: it may have run
     bool shim_alive = false;
     std::optional<AttemptEnd> result;  // `result.json` is there
+    EvidenceRef evidence;              // and what it says besides
 };
 
-// What a shim reports to its worker. begin and checkpoint wait for answer() (O10).
+// What a shim reports to its worker. begin and checkpoint wait for answer() (O10). printed: there
+// is more output than before; a hint, at most ten in a second.
 struct ProcessEvent {
-    enum class Kind { started, ended, begin, checkpoint } kind = Kind::ended;
+    enum class Kind { started, ended, begin, checkpoint, printed } kind = Kind::ended;
     AttemptKey attempt;
     AttemptEnd end;
+    EvidenceRef evidence;  // of an end
     std::string checkpoint;
     std::uint64_t number = 0;  // of a begin or checkpoint; kept by the shim, rising
 };
@@ -74,6 +78,9 @@ public:
     // The answer to the oldest unanswered `begin` or `checkpoint` of this attempt (O10). True only
     // after the server has committed it. Harmless if the attempt has ended.
     virtual void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) = 0;
+    // At most `max` bytes of what the attempt has printed, from `offset` on; empty at the end.
+    virtual Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
+                                             std::size_t max) = 0;
     // The server has the result: the directory can go. Harmless if prepare() has failed.
     virtual void forget(AttemptKey attempt) = 0;
     // The next worker's crash count leaves this life out.

@@ -32,6 +32,7 @@ public:
     virtual Task<Result<HeartbeatAnswerMessage>> heartbeat(std::size_t server,
                                                            HeartbeatRequest request) = 0;
     virtual Task<Result<ReportResponse>> report(std::size_t server, ReportRequest request) = 0;
+    virtual Task<Result<LogResponse>> logs(std::size_t server, LogRequest request) = 0;
 };
 
 }  // namespace perdure

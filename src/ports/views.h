@@ -39,6 +39,9 @@ struct AttemptView {
     std::optional<AttemptEnd> end;          // nothing while in `run`
     std::optional<AttemptEnd> late_result;  // evidence that came after the end
     std::string_view rule;                  // what ended it
+    WallTime claimed_on;                    // for people; nothing is decided by it
+    std::optional<WallTime> ended_on;
+    EvidenceRef evidence;  // of its result, or of its late result
 };
 
 // The row in `run`.
@@ -118,6 +121,9 @@ struct JobView {
     std::string_view rule;
     bool may_have_run = false;
     bool discarded = false;
+    std::optional<ServiceTime> ended_at;
+    std::optional<WallTime> ended_on;
+    std::optional<ServiceTime> forget_at;  // its retention is over
 };
 
 struct HolderView {

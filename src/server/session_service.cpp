@@ -331,7 +331,7 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
                 break;
             case ReportItem::Kind::ended:
                 item.end.reported = true;
-                changes.push_back(Report{request.session, item.attempt, item.end});
+                changes.push_back(Report{request.session, item.attempt, item.end, item.evidence});
                 break;
             case ReportItem::Kind::begin:
             case ReportItem::Kind::checkpoint: {

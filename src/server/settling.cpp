@@ -7,7 +7,8 @@ Next next_after(const RunView& run, const AttemptEnd& end) {
                         .policy = run.spec->policy,
                         .effects = run.spec->effects,
                         .counts = with(run.counts, end),
-                        .cancel_requested = run.order == Cause::cancelled});
+                        .cancel_requested = run.order == Cause::cancelled,
+                        .attempt = run.attempt});
 }
 
 Settle settle(const RunView& run, const AttemptEnd& end, std::optional<Settle::Renewal> renewal) {

@@ -33,7 +33,6 @@ public:
     void cut(Node from, Node to) { cuts_.insert({from, to}); }
     void heal(Node from, Node to) { cuts_.erase({from, to}); }
     void heal_all() { cuts_.clear(); }
-    bool has_cuts() const { return !cuts_.empty(); }
     bool is_cut(Node from, Node to) const { return cuts_.contains({from, to}); }
     void set_faults(bool on) { faults_on_ = on; }
     void set_tap(Tap* tap) { tap_ = tap; }

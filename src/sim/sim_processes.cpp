@@ -89,6 +89,10 @@ void SimProcesses::answer(AttemptKey attempt, ProcessEvent::Kind kind, bool comm
     if (auto* shim = host_.shim(attempt)) shim->answer(kind, committed);
 }
 
+Task<Result<std::string>> SimProcesses::output(AttemptKey, std::uint64_t, std::size_t) {
+    co_return std::string{};
+}
+
 void SimProcesses::forget(AttemptKey attempt) { host_.remove(attempt); }
 
 // The shim is dead without a result: kill what it left behind, then say so.

@@ -22,6 +22,8 @@ public:
     void kill(AttemptKey attempt, Cause cause) override;
     Task<ProcessEvent> next_event() override;
     void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) override;
+    Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
+                                     std::size_t max) override;
     void forget(AttemptKey attempt) override;
     void stopped_cleanly() override { clean_ = true; }
 

@@ -114,6 +114,11 @@ Task<Result<ReportResponse>> SimServerApi::report(std::size_t server, ReportRequ
     });
 }
 
+// Simulated jobs print nothing.
+Task<Result<LogResponse>> SimServerApi::logs(std::size_t, LogRequest) {
+    co_return error(Errc::unavailable, "there are no logs here");
+}
+
 Task<Result<std::shared_ptr<Stream>>> SimServerApi::open_stream(std::size_t server,
                                                                 SessionId session) {
     auto& node = cluster_.server(server);

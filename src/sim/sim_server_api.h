@@ -48,6 +48,7 @@ public:
     Task<Result<HeartbeatAnswerMessage>> heartbeat(std::size_t server,
                                                    HeartbeatRequest request) override;
     Task<Result<ReportResponse>> report(std::size_t server, ReportRequest request) override;
+    Task<Result<LogResponse>> logs(std::size_t server, LogRequest request) override;
 
 private:
     template <class Reply, class Handle>

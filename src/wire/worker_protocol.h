@@ -12,6 +12,7 @@
 #include "base/id.h"
 #include "core/cause.h"
 #include "core/claim.h"
+#include "core/evidence.h"
 #include "core/isolation.h"
 #include "core/job.h"
 #include "core/reconcile.h"
@@ -57,7 +58,11 @@ struct KillOrder {
     Cause cause = Cause::cancelled;
 };
 
-using StreamMessage = std::variant<Assignment, KillOrder>;
+// Start nothing new, finish what runs within the drain time, and leave. A person's wish: it is
+// said once, and a worker that is started again takes work again.
+struct DrainOrder {};
+
+using StreamMessage = std::variant<Assignment, KillOrder, DrainOrder>;
 
 struct HeartbeatAnswerMessage {
     HeartbeatAnswer answer = HeartbeatAnswer::ignore;
@@ -73,6 +78,7 @@ struct ReportItem {
     AttemptKey attempt;
     Kind kind = Kind::ended;
     AttemptEnd end;
+    EvidenceRef evidence;  // of an end
     std::string checkpoint;
     std::uint64_t number = 0;  // of a begin or checkpoint, rising within the attempt (O10)
 };
@@ -80,11 +86,26 @@ struct ReportRequest {
     SessionId session;
     std::vector<ReportItem> items;
 };
+// A piece of what an attempt has printed. Counts only while the attempt is in `run` [P2].
+struct LogChunk {
+    AttemptKey attempt;
+    std::uint64_t offset = 0;  // of its first byte in the attempt's output
+    std::string bytes;         // at most log_chunk_max
+};
+inline constexpr std::size_t log_chunk_max = 64 * 1024;
+struct LogRequest {
+    SessionId session;
+    std::vector<LogChunk> chunks;
+};
+
 // go: start now. ok: the server has it, for good. fenced: stop, it is not yours any more; a late
 // result has been filed and need not be repeated. again: not decided, repeat it.
 enum class ItemAnswer { ok, go, fenced, again };
 struct ReportResponse {
     std::vector<ItemAnswer> answers;  // one for each item
+};
+struct LogResponse {
+    std::vector<ItemAnswer> answers;  // one for each chunk: ok, fenced or again
 };
 
 }  // namespace perdure

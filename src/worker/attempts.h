@@ -46,6 +46,11 @@ struct Attempt {
     bool start_is_known = false;            // to the server, for good
     std::optional<Listed::Phase> found_as;  // its shim was dead when the worker came
     AttemptEnd end;                         // if ended
+    EvidenceRef evidence;
+    BootTime ended_at;               // when we learnt it
+    bool has_new_output = false;     // not yet at a server
+    std::uint64_t output_hints = 0;  // how often its shim has said that it printed
+    std::uint64_t output_sent = 0;   // bytes that a server has
     std::deque<PendingProgress> progress;
 
     bool is_started() const { return phase == Phase::running || phase == Phase::ended; }

@@ -41,7 +41,7 @@ struct WorkerContext {
     WorkerContext(WorkerPorts p, WorkerOptions o, Log l)
         : ports(p), options(std::move(o)), log(std::move(l)), gate(p.clock.executor()) {
         for (auto* bell : {&opening_bell, &heartbeat_bell, &stream_bell, &report_bell, &watch_bell,
-                           &drain_bell}) {
+                           &drain_bell, &output_bell}) {
             *bell = make_alarm();
         }
     }
@@ -72,6 +72,7 @@ struct WorkerContext {
     std::unique_ptr<Alarm> stream_bell;     // there is a session
     std::unique_ptr<Alarm> report_bell;     // there may be something to report
     std::unique_ptr<Alarm> watch_bell;      // a deadline may have come nearer
+    std::unique_ptr<Alarm> output_bell;     // an attempt has printed something, or ended
     std::unique_ptr<Alarm> drain_bell;      // an attempt has left, or a heartbeat was accepted
 };
 

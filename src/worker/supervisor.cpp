@@ -49,8 +49,12 @@ void Supervisor::adopt_one(const OnDisk& found) {
     } else if (found.result) {
         attempt.end = *found.result;
         attempt.end.reported = true;
+        attempt.evidence = found.evidence;
     }
+    attempt.ended_at = context_.now();
+    attempt.has_new_output = found.started;  // how much of it a server has is not known here
     table_.add(found.attempt, std::move(attempt));
+    context_.output_bell->ring();
     context_.log.write(Level::info, "found on disk", "job", found.attempt.job.text(), "epoch",
                        found.attempt.epoch.value, "rule", decision.rule);
 }
@@ -202,13 +206,16 @@ void Supervisor::acknowledge(AttemptKey key) {
     context_.drain_bell->ring();
 }
 
-void Supervisor::conclude(AttemptKey key, AttemptEnd end) {
+void Supervisor::conclude(AttemptKey key, AttemptEnd end, EvidenceRef evidence) {
     auto* attempt = table_.find(key);
     if (!attempt || attempt->phase == Phase::ended) return;
     attempt->phase = Phase::ended;
     attempt->end = end;
     attempt->end.reported = true;
+    attempt->evidence = std::move(evidence);
+    attempt->ended_at = context_.now();
     attempt->progress.clear();
+    if (attempt->has_new_output) context_.output_bell->ring();
     context_.report_bell->ring();
 }
 
@@ -223,7 +230,10 @@ Task<void> Supervisor::follow_events() {
 void Supervisor::on_event(ProcessEvent event) {
     switch (event.kind) {
         case ProcessEvent::Kind::started: on_started(event.attempt); break;
-        case ProcessEvent::Kind::ended: conclude(event.attempt, event.end); break;
+        case ProcessEvent::Kind::ended:
+            conclude(event.attempt, event.end, std::move(event.evidence));
+            break;
+        case ProcessEvent::Kind::printed: on_printed(event.attempt); break;
         case ProcessEvent::Kind::begin:
         case ProcessEvent::Kind::checkpoint: on_progress(std::move(event)); break;
     }
@@ -239,6 +249,14 @@ void Supervisor::on_started(AttemptKey key) {
     }
     context_.report_bell->ring();
     context_.watch_bell->ring();
+}
+
+void Supervisor::on_printed(AttemptKey key) {
+    auto* attempt = table_.find(key);
+    if (!attempt) return;
+    attempt->has_new_output = true;
+    ++attempt->output_hints;
+    context_.output_bell->ring();
 }
 
 void Supervisor::on_progress(ProcessEvent event) {

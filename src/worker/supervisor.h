@@ -10,7 +10,7 @@
 #include "wire/worker_protocol.h"
 #include "worker/attempts.h"
 #include "worker/context.h"
-#include "worker/session.h"
+#include "worker/talk/session.h"
 
 namespace perdure {
 
@@ -50,8 +50,9 @@ private:
     void start_at_once(AttemptKey key);
     void on_event(ProcessEvent event);
     void on_started(AttemptKey key);
+    void on_printed(AttemptKey key);
     void on_progress(ProcessEvent event);
-    void conclude(AttemptKey key, AttemptEnd end);
+    void conclude(AttemptKey key, AttemptEnd end, EvidenceRef evidence = nullptr);
 
     WorkerContext& context_;
     AttemptTable& table_;

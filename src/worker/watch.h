@@ -6,8 +6,8 @@
 #include "base/time.h"
 #include "worker/attempts.h"
 #include "worker/context.h"
-#include "worker/session.h"
 #include "worker/supervisor.h"
+#include "worker/talk/session.h"
 
 namespace perdure {
 

@@ -13,8 +13,9 @@ Worker::Worker(WorkerPorts ports, WorkerOptions options, Log log)
       watch_(context_, table_, supervisor_),
       opener_(context_, table_, session_, supervisor_, watch_),
       heartbeat_(context_, table_, session_, supervisor_, watch_),
-      stream_reader_(context_, session_, supervisor_),
+      stream_reader_(context_, session_, supervisor_, [this] { drain(); }),
       reporter_(context_, table_, session_, supervisor_, watch_),
+      log_shipper_(context_, table_, session_),
       events_gate_(ports.clock.executor()),
       pause_(context_.make_alarm()) {}
 
@@ -94,6 +95,7 @@ Task<void> Worker::live() {
     context_.gate.spawn("heartbeat", heartbeat_.run());
     context_.gate.spawn("stream", stream_reader_.run());
     context_.gate.spawn("report", reporter_.run());
+    context_.gate.spawn("output", log_shipper_.run());
     co_await opener_.run(life->directory, life->life);
 }
 

@@ -14,12 +14,13 @@
 #include "base/log.h"
 #include "worker/attempts.h"
 #include "worker/context.h"
-#include "worker/heartbeat.h"
-#include "worker/opener.h"
-#include "worker/reporter.h"
-#include "worker/session.h"
-#include "worker/stream_reader.h"
 #include "worker/supervisor.h"
+#include "worker/talk/heartbeat.h"
+#include "worker/talk/log_shipper.h"
+#include "worker/talk/opener.h"
+#include "worker/talk/reporter.h"
+#include "worker/talk/session.h"
+#include "worker/talk/stream_reader.h"
 #include "worker/watch.h"
 
 namespace perdure {
@@ -66,6 +67,7 @@ private:
     Heartbeat heartbeat_;
     StreamReader stream_reader_;
     Reporter reporter_;
+    LogShipper log_shipper_;
     Gate events_gate_;  // apart: next_event() cannot be taken back
     std::unique_ptr<Alarm> pause_;
     std::optional<Error> failure_;

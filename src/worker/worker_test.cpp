@@ -165,6 +165,8 @@ public:
         co_return response;
     }
 
+    Task<Result<LogResponse>> logs(std::size_t, LogRequest) override { co_return LogResponse{}; }
+
     std::size_t reports_of(AttemptKey key, ReportItem::Kind kind) const {
         return static_cast<std::size_t>(std::count_if(
             reported.begin(), reported.end(),
@@ -230,6 +232,9 @@ public:
     }
     void answer(AttemptKey, ProcessEvent::Kind, bool committed) override {
         answers.push_back(committed);
+    }
+    Task<Result<std::string>> output(AttemptKey, std::uint64_t, std::size_t) override {
+        co_return std::string{};
     }
     void forget(AttemptKey attempt) override { forgotten.push_back(attempt); }
     void stopped_cleanly() override { clean = true; }

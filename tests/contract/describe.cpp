@@ -79,6 +79,11 @@ struct DescribeReply {
                            r.running ? r.running->epoch.value : 0,
                            r.session ? r.session->value : 0);
     }
+    std::string operator()(const Forgotten& r) const {
+        std::string text = "forgotten";
+        for (const auto job : r.jobs) text += " " + job.text();
+        return text;
+    }
 };
 
 }  // namespace

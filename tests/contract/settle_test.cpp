@@ -76,6 +76,18 @@ TEST_P(StoreContract, a_settlement_of_an_unknown_job_is_not_found) {
     EXPECT_TRUE(refused(apply(Settle{.attempt = {JobId{next_id()}, Epoch{1}}}), Errc::not_found));
 }
 
+// A once job whose worker fell silent would be quarantined; its author has cancelled it meanwhile.
+TEST_P(StoreContract, an_end_that_was_decided_before_a_cancel_is_refused) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::once());
+    const auto change = settle_of(run_one(worker));
+    ASSERT_EQ(change.next.state, JobState::quarantined);
+    ASSERT_TRUE(apply(Cancel{id}).has_value());
+    EXPECT_TRUE(refused(apply(change), Errc::conflict));
+    EXPECT_TRUE(apply(settle_of(change.attempt)).has_value());
+    EXPECT_EQ(state(id), JobState::cancelled);
+}
+
 // The sweep reads, the cancel is answered, the sweep is applied: the cancel must not be lost.
 TEST_P(StoreContract, a_retry_that_was_decided_before_a_cancel_is_refused) {
     const auto worker = open_session();

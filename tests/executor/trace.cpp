@@ -86,6 +86,9 @@ struct ReplyInWords {
     std::string operator()(const Cancelled& r) const {
         return fmt::format("cancel kind {}", static_cast<int>(r.kind));
     }
+    std::string operator()(const Forgotten& r) const {
+        return fmt::format("forgot {}", r.jobs.size());
+    }
 };
 
 }  // namespace

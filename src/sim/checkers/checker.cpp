@@ -118,6 +118,19 @@ void Checker::changed(const JobView& job) {
     known = {job.state, job.epoch, job.generation};
     check_ends(job);
     check_budget(job);
+    check_numbers(job);
+}
+
+// O6: a session's assignment numbers are drawn once each: what it discards by number is clear.
+void Checker::check_numbers(const JobView& job) {
+    for (const auto& attempt : job.attempts) {
+        const AttemptKey key{job.id, attempt.epoch};
+        const auto [known, first] =
+            numbers_.try_emplace({attempt.session, attempt.assignment}, key);
+        if (known->second == key) continue;
+        report("O6", fmt::format("{} and {} have assignment {} of one session", name(key),
+                                 name(known->second), attempt.assignment));
+    }
 }
 
 void Checker::check_ends(const JobView& job) {

@@ -1,6 +1,6 @@
 // Checker: watches a run and reports the first broken promise, by id.
 //   after each exec     [P2] [P4] one start per attempt, durable before; `once` once; O7 no overlap
-//   after each commit   [P2] [P9] ended stays ended, epochs rise, ends are true
+//   after each commit   [P2] [P9] ended stays ended, epochs rise, ends are true; O6 numbers
 //   in full, regularly  [P1] [P3] [P6] [P8] every accepted job is in exactly one place with a
 //                       deadline, holders match, budgets hold, nothing is left behind
 //   at the end          [P5] liveness: everything that can end has ended
@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "ports/views.h"
 #include "sim/checkers/history.h"
@@ -57,6 +58,7 @@ private:
     void check_limits(const WitnessedRun& run);
     void check_stale(const WitnessedRun& run, const JobView& job);
     void check_budget(const JobView& job);
+    void check_numbers(const JobView& job);
     void check_place(const JobView& job, const AuditView& audit,
                      const std::map<SessionId, SessionView>& sessions);
     void check_holders(const AuditView& audit);
@@ -76,6 +78,7 @@ private:
         bool reported = false;
     };
     std::map<AttemptKey, SeenEnd> ended_;
+    std::map<std::pair<SessionId, std::uint64_t>, AttemptKey> numbers_;
     std::map<std::uint32_t, TrueTime> heard_since_;  // hosts that have been heard without a gap
     std::optional<Violation> violation_;
 };

@@ -151,7 +151,7 @@ void Checker::check_stale(const WitnessedRun& run, const JobView& job) {
     const auto heard = heard_since_.find(run.host);
     if (its_own || may_come_back || heard == heard_since_.end()) return;
     const auto known_for = parts_.world.now() - std::max(heard->second, ended_.at(run.attempt).at);
-    if (known_for > parts_.plan.timing.heartbeat * 5 + parts_.plan.timing.kill_grace)
+    if (known_for > parts_.plan.timing.heartbeat * 3 + parts_.plan.timing.kill_grace)
         report("P2", fmt::format("{} epoch {} runs on although its worker is heard",
                                  run.attempt.job.text(), run.attempt.epoch.value));
 }
@@ -171,7 +171,7 @@ void Checker::finished(const AuditView& audit) {
         report("P5", fmt::format("{} is still {} at the end (epoch {}, {} attempts)", job.id.text(),
                                  to_string(job.state), job.epoch.value, job.attempts.size()));
     }
-    if (succeeded < 1 || parts_.history.accepted < 2)
+    if (succeeded < 3 || parts_.history.accepted < 5)
         report("run", fmt::format("too little happened: {} accepted, {} succeeded",
                                   parts_.history.accepted, succeeded));
 }

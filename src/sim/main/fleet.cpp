@@ -63,32 +63,30 @@ Fleet::Fleet(FleetOptions options) : options_(std::move(options)) {
 
 FleetReport Fleet::run() {
     FleetReport report{.first = options_.first, .jobs = options_.jobs};
-    std::vector<std::pair<pid_t, int>> children;
+    // Children write into files: a pipe that is not read yet would fill up and stop its child.
+    std::vector<std::pair<pid_t, std::FILE*>> children;
     std::fflush(stdout);
     for (unsigned child = 0; child < options_.jobs; ++child) {
-        int ends[2];
-        if (pipe(ends) != 0) std::abort();
+        auto* notes = std::tmpfile();
+        if (!notes) std::abort();
         const auto pid = fork();
         if (pid == 0) {
-            close(ends[0]);
-            work(child, ends[1]);
+            work(child, notes);
             std::_Exit(0);
         }
-        close(ends[1]);
-        children.emplace_back(pid, ends[0]);
+        children.emplace_back(pid, notes);
     }
-    for (const auto& [pid, pipe] : children) {
-        collect(pipe, report);
+    for (const auto& [pid, notes] : children) {
         int status = 0;
         waitpid(pid, &status, 0);
+        collect(notes, report);
         if (status != 0) ++report.lost;
     }
     return report;
 }
 
-void Fleet::work(unsigned child, int pipe) {
+void Fleet::work(unsigned child, std::FILE* out) {
     Campaign campaign(memory_store);
-    auto* out = fdopen(pipe, "w");
     const auto started = Clock::now();
     for (std::uint64_t i = child;; i += options_.jobs) {
         if (options_.seeds > 0 && i >= options_.seeds) break;
@@ -107,12 +105,13 @@ void Fleet::work(unsigned child, int pipe) {
     std::fclose(out);
 }
 
-void Fleet::collect(int pipe, FleetReport& report) {
+void Fleet::collect(std::FILE* notes, FleetReport& report) {
     std::string text;
     char buffer[65536];
-    for (ssize_t n = 0; (n = read(pipe, buffer, sizeof buffer)) > 0;)
-        text.append(buffer, static_cast<std::size_t>(n));
-    close(pipe);
+    std::rewind(notes);
+    for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, notes)) > 0;)
+        text.append(buffer, n);
+    std::fclose(notes);
     std::istringstream in(text);
     std::string word;
     std::string at;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,8 +39,8 @@ public:
     FleetReport run();
 
 private:
-    void work(unsigned child, int pipe);
-    void collect(int pipe, FleetReport& report);
+    void work(unsigned child, std::FILE* notes);
+    void collect(std::FILE* notes, FleetReport& report);
 
     FleetOptions options_;
 };

@@ -55,31 +55,36 @@ void hunt(Bug bug, const Arguments& arguments, std::FILE* out) {
     fmt::print(out, "free\n");
 }
 
-// In a process of its own: a bug may well run into an assertion, and that is caught, too.
-std::pair<pid_t, int> set_free(Bug bug, const Arguments& arguments) {
-    int ends[2];
-    if (pipe(ends) != 0) std::abort();
+struct Hunt {
+    Bug bug = Bug::none;
+    std::FILE* notes = nullptr;
+};
+
+// In a process of its own: a bug may well run into an assertion, and that is caught, too. Its
+// notes go into a file: a pipe that nobody reads before the end would fill up and stop the hunt.
+std::pair<pid_t, Hunt> set_free(Bug bug, const Arguments& arguments) {
+    auto* notes = std::tmpfile();
+    if (!notes) std::abort();
     std::fflush(stdout);
     const auto pid = fork();
     if (pid == 0) {
-        close(ends[0]);
         if (!arguments.trace && !std::freopen("/dev/null", "w", stderr)) std::_Exit(2);
-        auto* out = fdopen(ends[1], "w");
-        hunt(bug, arguments, out);
+        hunt(bug, arguments, notes);
         std::fflush(stdout);
-        std::fclose(out);
+        std::fflush(notes);
         std::_Exit(0);
     }
-    close(ends[1]);
-    return {pid, ends[0]};
+    return {pid, {bug, notes}};
 }
 
-Catch collect(Bug bug, int pipe) {
+Catch collect(Hunt hunt) {
     std::string text;
     char buffer[65536];
-    for (ssize_t n = 0; (n = read(pipe, buffer, sizeof buffer)) > 0;)
-        text.append(buffer, static_cast<std::size_t>(n));
-    close(pipe);
+    std::rewind(hunt.notes);
+    for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, hunt.notes)) > 0;)
+        text.append(buffer, n);
+    std::fclose(hunt.notes);
+    const auto bug = hunt.bug;
     Catch result{.bug = bug, .caught = true, .by = "an assertion"};
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -105,22 +110,20 @@ std::vector<Bug> bugs_wanted(const Arguments& arguments) {
 
 int run(const Arguments& arguments) {
     const auto bugs = bugs_wanted(arguments);
-    std::map<pid_t, std::pair<Bug, int>> running;
+    std::map<pid_t, Hunt> running;
     std::size_t next = 0;
     int caught = 0;
     fmt::print("{:<42} {:>6}  {}\n", "bug", "seeds", "caught by");
     while (next < bugs.size() || !running.empty()) {
         while (next < bugs.size() && running.size() < arguments.jobs) {
-            const auto [pid, pipe] = set_free(bugs[next], arguments);
-            running[pid] = {bugs[next++], pipe};
+            running.insert(set_free(bugs[next++], arguments));
         }
         int status = 0;
         const auto pid = waitpid(-1, &status, 0);
-        const auto [bug, pipe] = running[pid];
+        const auto result = collect(running.at(pid));
         running.erase(pid);
-        const auto result = collect(bug, pipe);
         caught += result.caught ? 1 : 0;
-        fmt::print("{:<42} {:>6}  {}\n", to_string(bug), result.seeds, result.by);
+        fmt::print("{:<42} {:>6}  {}\n", to_string(result.bug), result.seeds, result.by);
         std::fflush(stdout);
     }
     const auto all = static_cast<int>(bugs.size());

@@ -39,5 +39,6 @@ ChangeReply apply(State& state, const MoveWaiting& change);
 ChangeReply apply(State& state, const Cancel& change);
 ChangeReply apply(State& state, const Hold& change);
 ChangeReply apply(State& state, const DealWithQuarantined& change);
+ChangeReply apply(State& state, const ForgetEnded& change);
 
 }  // namespace perdure::memory

@@ -46,6 +46,7 @@ void put_into_run(State& state, const Subject& subject, SessionRow& session) {
         attempt.owners.push_back(session.id);
     }
     attempt.end.reset();
+    attempt.ended_on.reset();
     attempt.rule = {};
     attempt.start_committed = true;
     subject.job->presumed_lost.reset();
@@ -93,18 +94,24 @@ ReportFacts report_facts(State& state, const Subject& subject, const Report& sai
             .job_ended = has_ended(state_of(*subject.job))};
 }
 
-void accept(State& state, const Subject& subject, AttemptEnd end) {
+void accept(State& state, const Subject& subject, const Report& said) {
+    auto end = said.end;
     end.reported = true;
+    subject.attempt->evidence = said.evidence;
     // What was begun and saved is what was committed (O10).
     end.clean = subject.attempt->clean;
     const auto next = next_after(*subject.job, *subject.attempt, end);
     end_attempt(state, *subject.job, *subject.attempt, end, next);
 }
 
-void file_late(State& state, const Subject& subject, AttemptEnd end) {
+void file_late(State& state, const Subject& subject, const Report& said) {
     reached<"late_result_stored">();
+    auto end = said.end;
     end.reported = true;
-    if (!subject.attempt->late_result) subject.attempt->late_result = end;
+    if (!subject.attempt->late_result) {
+        subject.attempt->late_result = end;
+        subject.attempt->evidence = said.evidence;
+    }
     ++state.fenced;
     if (!zoo(Bug::late_result_changes_state)) return;
     const auto ended = end.succeeded ? JobState::succeeded : JobState::failed;
@@ -177,11 +184,11 @@ ChangeReply apply(State& state, const Report& change) {
     switch (decision.answer) {
         case ReportAnswer::correct:
             reached<"presumed_end_corrected">();
-            accept(state, subject, change.end);
+            accept(state, subject, change);
             break;
-        case ReportAnswer::accept: accept(state, subject, change.end); break;
+        case ReportAnswer::accept: accept(state, subject, change); break;
         case ReportAnswer::repeated: break;
-        case ReportAnswer::file_late: file_late(state, subject, change.end); break;
+        case ReportAnswer::file_late: file_late(state, subject, change); break;
         case ReportAnswer::fenced: return not_the_running_attempt(decision.rule);
     }
     return {Reported{decision.answer, decision.rule}};

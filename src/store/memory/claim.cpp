@@ -115,7 +115,8 @@ Assignment admit(State& state, JobRow& job, SessionRow& session) {
                        .generation = job.generation,
                        .assignment = draw_assignment(state, session),
                        .owners = {session.id},
-                       .claimed_at = state.clock.now};
+                       .claimed_at = state.clock.now,
+                       .claimed_on = state.wall};
     attempt.terms = decide_terms({.effects = job.spec->effects,
                                   .holds_key_or_limit = !job.things.empty(),
                                   .hold = job.spec->hold},

@@ -71,13 +71,15 @@ Next next_after(const JobRow& job, const AttemptRow& attempt, const AttemptEnd& 
                         .policy = job.spec->policy,
                         .effects = job.spec->effects,
                         .counts = counts_with(job, attempt.epoch, &end),
-                        .cancel_requested = cancel_is_ordered(job)});
+                        .cancel_requested = cancel_is_ordered(job),
+                        .attempt = {job.id, attempt.epoch}});
 }
 
 void end_attempt(State& state, JobRow& job, AttemptRow& attempt, const AttemptEnd& end,
                  const Next& next) {
     const auto owner = attempt.session();
     attempt.end = end;
+    attempt.ended_on = state.wall;
     attempt.rule = next.rule;
     job.presumed_lost.reset();
     const bool ends = next.kind == Next::Kind::ended;

@@ -28,6 +28,7 @@ public:
     bool release(const Thing& thing, JobId job);
 
     const std::map<Thing, Slots>& rows() const { return rows_; }
+    const std::map<Thing, std::uint32_t>& limits() const { return limits_; }
 
 private:
     std::map<Thing, std::uint32_t> limits_;

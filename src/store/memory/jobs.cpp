@@ -1,4 +1,6 @@
 // Jobs: submitting, waiting, and what a person does to one (C5, E1, E2, E5).
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/zoo.h"
 #include "core/submit.h"
@@ -14,7 +16,9 @@ Error not_possible(std::string_view why) { return error(Errc::conflict, std::str
 const IdempotencyRow* row_of_key(const State& state, const JobSpec& spec) {
     if (!spec.idempotency_key) return nullptr;
     const auto found = state.idempotency.find({spec.tenant, *spec.idempotency_key});
-    return found == state.idempotency.end() ? nullptr : &found->second;
+    if (found == state.idempotency.end()) return nullptr;
+    const auto& until = found->second.until;
+    return until && *until <= state.clock.now ? nullptr : &found->second;
 }
 
 // A date that is still ahead when the job first begins to wait.
@@ -121,6 +125,18 @@ void carry_out(State& state, JobRow& job, const QuarantineDecision& decision) {
     }
 }
 
+// The key outlives the job (C5).
+void forget(State& state, JobRow& job) {
+    const auto outcome = *job.in<Outcome>();
+    if (const auto& key = job.spec->idempotency_key) {
+        auto& row = state.idempotency.at({job.spec->tenant, *key});
+        row.gone = outcome.state;
+        row.until = std::max(*outcome.ended_at + state.timing.keep_key, state.clock.now);
+    }
+    state.places.remove(job);
+    state.jobs.erase(job.id);
+}
+
 }  // namespace
 
 ChangeReply apply(State& state, const Submit& change) {
@@ -132,14 +148,17 @@ ChangeReply apply(State& state, const Submit& change) {
     const auto* known = row_of_key(state, *change.spec);
     const auto decision =
         decide_idempotency({.key_known = known != nullptr,
-                            .same_body = known && known->body_hash == change.body_hash});
+                            .same_body = known && known->body_hash == change.body_hash,
+                            .job_gone = known && known->gone.has_value()});
     switch (decision.kind) {
         case IdempotencyDecision::Kind::same_job:
             return {Submitted{known->job, false, state_of(state.jobs.at(known->job))}};
         case IdempotencyDecision::Kind::other_body:
             return not_possible("this idempotency key was used for a different job");
         case IdempotencyDecision::Kind::gone:
-            return error(Errc::not_found, "the job of this idempotency key is gone");
+            return error(Errc::gone, "job " + known->job.text() +
+                                         " of this idempotency key ended as " +
+                                         std::string(to_string(*known->gone)) + " and was removed");
         case IdempotencyDecision::Kind::create: break;
     }
     for (const auto& limit : change.spec->limits) {
@@ -216,6 +235,21 @@ ChangeReply apply(State& state, const Hold& change) {
         move_and_free(state, *job, Blocked{stay, std::nullopt});
     }
     return {Applied{}};
+}
+
+ChangeReply apply(State& state, const ForgetEnded& change) {
+    Forgotten forgotten;
+    const auto& due = state.places.retentions();
+    while (!due.empty() && due.begin()->first <= state.clock.now &&
+           forgotten.jobs.size() < change.max) {
+        const JobId id = due.begin()->second;
+        forget(state, state.jobs.at(id));
+        forgotten.jobs.push_back(id);
+    }
+    std::erase_if(state.idempotency, [&](const auto& entry) {
+        return entry.second.until && *entry.second.until <= state.clock.now;
+    });
+    return {forgotten};
 }
 
 ChangeReply apply(State& state, const DealWithQuarantined& change) {

@@ -66,4 +66,12 @@ Task<Result<AuditView>> MemoryStore::audit(JobId after, std::uint32_t limit) {
     co_return memory::show_audit(*state_, after, limit);
 }
 
+Task<Result<JobPage>> MemoryStore::list(JobFilter filter) {
+    co_return memory::show_list(*state_, filter);
+}
+
+Task<Result<Overview>> MemoryStore::overview(std::string tenant) {
+    co_return memory::show_overview(*state_, tenant);
+}
+
 }  // namespace perdure

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/timing.h"
+#include "ports/catalogue.h"
 #include "ports/store.h"
 
 namespace perdure {
@@ -16,7 +17,7 @@ namespace memory {
 struct State;
 }
 
-class MemoryStore : public Store {
+class MemoryStore : public Store, public Catalogue {
 public:
     explicit MemoryStore(Timing timing);
     ~MemoryStore() override;
@@ -35,6 +36,9 @@ public:
     Task<Result<std::optional<JobId>>> job_of_key(std::string tenant,
                                                   std::string idempotency_key) override;
     Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) override;
+
+    Task<Result<JobPage>> list(JobFilter filter) override;
+    Task<Result<Overview>> overview(std::string tenant) override;
 
     // For stories of stores that lose commits: all that is in it, and back to that.
     std::shared_ptr<const memory::State> snapshot() const;

@@ -69,6 +69,8 @@ void Places::change(const JobRow& job) {
         Change::in(runs_, run->session, std::pair{run->assignment, job.id});
         if (run->state == JobState::starting)
             Change::in(confirmations_, std::pair{run->confirm_deadline, job.id});
+    } else if (const auto* outcome = job.in<Outcome>()) {
+        Change::in(retentions_, std::pair{outcome->forget_at, job.id});
     }
     if (job.wants_its_things())
         for (const auto& thing : job.things) change_wanting<Change>(thing, job.shape);

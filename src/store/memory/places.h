@@ -1,6 +1,6 @@
 // Places: every index over where jobs are. Rows are removed before a job's place changes and
 // inserted after it; each step asserts that exactly one row was touched (C3).
-// Ended jobs are in none of the indexes and cost nothing.
+// Ended jobs are in one index only, by the end of their retention.
 #pragma once
 
 #include <array>
@@ -41,6 +41,7 @@ public:
     const Deadlines& wakes() const { return wakes_; }
     const Dates& dates() const { return dates_; }
     const Deadlines& confirmations() const { return confirmations_; }
+    const Deadlines& retentions() const { return retentions_; }
     const std::map<SessionId, Runs>& runs() const { return runs_; }
     const Runs& runs_of(SessionId session) const;
 
@@ -58,6 +59,7 @@ private:
     Deadlines wakes_;
     Dates dates_;
     Deadlines confirmations_;
+    Deadlines retentions_;
     std::map<SessionId, Runs> runs_;
 };
 

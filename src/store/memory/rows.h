@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "core/cause.h"
 #include "core/claim.h"
+#include "core/evidence.h"
 #include "core/isolation.h"
 #include "core/job.h"
 #include "core/takeover.h"
@@ -38,6 +39,9 @@ struct AttemptRow {
     std::optional<AttemptEnd> end;
     std::optional<AttemptEnd> late_result;
     std::string_view rule;
+    WallTime claimed_on;
+    std::optional<WallTime> ended_on;
+    EvidenceRef evidence;
 
     SessionId session() const { return owners.back(); }
     bool was_owned_by(SessionId session) const;
@@ -83,6 +87,9 @@ struct Outcome {
     std::string_view rule;
     bool may_have_run = false;
     bool discarded = false;
+    std::optional<ServiceTime> ended_at;  // set when it is put into its place, like the next two
+    WallTime ended_on;
+    ServiceTime forget_at;
 };
 using PlaceRow = std::variant<Timer, Ready, Blocked, Run, Outcome>;
 
@@ -163,6 +170,8 @@ struct ServerRow {
 struct IdempotencyRow {
     JobId job;
     std::uint64_t body_hash = 0;
+    std::optional<JobState> gone;      // the job was removed; this is how it had ended
+    std::optional<ServiceTime> until;  // of a key whose job is gone
 };
 
 }  // namespace perdure::memory

@@ -1,5 +1,9 @@
 #include "store/memory/show.h"
 
+#include <algorithm>
+#include <map>
+#include <string>
+
 #include "store/memory/ending.h"
 
 namespace perdure::memory {
@@ -31,7 +35,10 @@ AttemptView show_attempt(const AttemptRow& attempt) {
             .claimed_at = attempt.claimed_at,
             .end = attempt.end,
             .late_result = attempt.late_result,
-            .rule = attempt.rule};
+            .rule = attempt.rule,
+            .claimed_on = attempt.claimed_on,
+            .ended_on = attempt.ended_on,
+            .evidence = attempt.evidence};
 }
 
 OverdueRun show_overdue_run(const State& state, const JobRow& job) {
@@ -106,8 +113,47 @@ struct FillJobView {
         view.rule = outcome.rule;
         view.may_have_run = outcome.may_have_run;
         view.discarded = outcome.discarded;
+        view.ended_at = outcome.ended_at;
+        view.ended_on = outcome.ended_on;
+        view.forget_at = outcome.forget_at;
     }
 };
+
+bool is_wanted(const JobRow& job, const JobFilter& filter) {
+    const auto& spec = *job.spec;
+    const auto& states = filter.states;
+    return spec.tenant == filter.tenant &&
+           (states.empty() || std::count(states.begin(), states.end(), state_of(job)) > 0) &&
+           (!filter.queue || spec.queue == *filter.queue) &&
+           (!filter.kind || spec.kind == *filter.kind) && (!filter.key || spec.key == filter.key);
+}
+
+JobLine show_line(const State& state, const JobRow& job) {
+    JobLine line{.id = job.id,
+                 .spec = job.spec,
+                 .state = state_of(job),
+                 .epoch = job.epoch,
+                 .generation = job.generation};
+    if (const auto* outcome = job.in<Outcome>()) {
+        line.cause = outcome->cause;
+        line.ended_on = outcome->ended_on;
+    }
+    if (const auto* run = job.in<Run>()) line.worker = state.session_of(run->session).worker;
+    return line;
+}
+
+WorkerLine show_worker(const State& state, const SessionRow& session) {
+    const auto silent_for = state.clock.now - session.heard_at;
+    const auto& runs = state.places.runs_of(session.id);
+    return {.session = session.id,
+            .worker = session.worker,
+            .machine = session.directory.machine,
+            .slots = session.slots,
+            .running = static_cast<std::uint32_t>(runs.size()),
+            .offer = session.offer,
+            .suspect = silent_for >= state.timing.suspect,
+            .silent_for = silent_for};
+}
 
 }  // namespace
 
@@ -173,6 +219,45 @@ OverdueView show_overdue(const State& state, WallTime wall, std::uint32_t limit)
         if (is_overlooked(state, thing)) view.free_things.push_back(thing);
     }
     return view;
+}
+
+JobPage show_list(const State& state, const JobFilter& filter) {
+    JobPage page;
+    auto it = filter.before ? state.jobs.lower_bound(*filter.before) : state.jobs.end();
+    while (it != state.jobs.begin()) {
+        const JobRow& job = (--it)->second;
+        if (!is_wanted(job, filter)) continue;
+        if (page.jobs.size() == filter.limit) {
+            page.next = page.jobs.back().id;
+            break;
+        }
+        page.jobs.push_back(show_line(state, job));
+    }
+    return page;
+}
+
+Overview show_overview(const State& state, const std::string& tenant) {
+    Overview overview{.clock = state.clock};
+    std::map<std::string, QueueLine> queues;
+    for (const auto& [id, job] : state.jobs) {
+        if (job.spec->tenant != tenant) continue;
+        ++queues[job.spec->queue].jobs[static_cast<std::size_t>(state_of(job))];
+    }
+    for (const auto& [of, queue] : state.paused_queues)
+        if (of == tenant) queues[queue].paused = true;
+    for (auto& [name, line] : queues) {
+        line.queue = name;
+        overview.queues.push_back(line);
+    }
+    for (const auto& [thing, max] : state.holders.limits())
+        if (thing.tenant == tenant)
+            overview.limits.push_back({thing.name, max, state.holders.taken(thing)});
+    for (const auto& [id, session] : state.sessions)
+        if (session.open && session.offer.tenant == tenant)
+            overview.workers.push_back(show_worker(state, session));
+    std::stable_sort(overview.workers.begin(), overview.workers.end(),
+                     [](const auto& a, const auto& b) { return a.worker < b.worker; });
+    return overview;
 }
 
 AuditView show_audit(const State& state, JobId after, std::uint32_t limit) {

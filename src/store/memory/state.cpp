@@ -49,6 +49,14 @@ bool State::holds_its_things(const JobRow& job) const {
 
 void move(State& state, JobRow& job, PlaceRow next) {
     const bool wanted = job.wants_its_things();
+    if (auto* outcome = std::get_if<Outcome>(&next)) {
+        if (!outcome->ended_at) {
+            outcome->ended_at = state.clock.now;
+            outcome->ended_on = state.wall;
+        }
+        outcome->forget_at =
+            *outcome->ended_at + decide_retention(outcome->state, outcome->discarded, state.timing);
+    }
     state.places.remove(job);
     job.place = std::move(next);
     state.places.insert(job);

@@ -1,4 +1,4 @@
-#include "worker/reporter.h"
+#include "worker/talk/reporter.h"
 
 #include <utility>
 
@@ -63,8 +63,13 @@ std::vector<Reporter::Statement> Reporter::collect() {
 std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
                                                             const Attempt& attempt) const {
     using Phase = Attempt::Phase;
-    if (attempt.phase == Phase::ended)
-        return Statement{{.attempt = key, .kind = Kind::ended, .end = attempt.end}};
+    if (attempt.phase == Phase::ended) {
+        if (attempt.has_new_output) return std::nullopt;  // first what it printed (log_shipper.h)
+        return Statement{{.attempt = key,
+                          .kind = Kind::ended,
+                          .end = attempt.end,
+                          .evidence = attempt.evidence}};
+    }
 
     const bool waits = attempt.phase == Phase::prepared || attempt.phase == Phase::ordered;
     const auto ask = decide_ask({.asks = attempt.terms.asks,

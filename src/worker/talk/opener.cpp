@@ -1,4 +1,4 @@
-#include "worker/opener.h"
+#include "worker/talk/opener.h"
 
 #include <utility>
 

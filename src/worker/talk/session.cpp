@@ -1,4 +1,4 @@
-#include "worker/session.h"
+#include "worker/talk/session.h"
 
 #include <algorithm>
 #include <utility>

@@ -3,19 +3,21 @@
 // happens.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "ports/server_api.h"
-#include "worker/backoff.h"
 #include "worker/context.h"
-#include "worker/session.h"
 #include "worker/supervisor.h"
+#include "worker/talk/backoff.h"
+#include "worker/talk/session.h"
 
 namespace perdure {
 
 class StreamReader {
 public:
-    StreamReader(WorkerContext& context, Session& session, Supervisor& supervisor);
+    StreamReader(WorkerContext& context, Session& session, Supervisor& supervisor,
+                 std::function<void()> drain);
 
     Task<void> run();
 
@@ -27,6 +29,7 @@ private:
     WorkerContext& context_;
     Session& session_;
     Supervisor& supervisor_;
+    std::function<void()> drain_;
     Backoff backoff_;
     std::unique_ptr<Alarm> pause_;
 };

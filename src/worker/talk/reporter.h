@@ -10,10 +10,10 @@
 #include "base/time.h"
 #include "wire/worker_protocol.h"
 #include "worker/attempts.h"
-#include "worker/backoff.h"
 #include "worker/context.h"
-#include "worker/session.h"
 #include "worker/supervisor.h"
+#include "worker/talk/backoff.h"
+#include "worker/talk/session.h"
 #include "worker/watch.h"
 
 namespace perdure {

@@ -1,4 +1,4 @@
-#include "worker/stream_reader.h"
+#include "worker/talk/stream_reader.h"
 
 #include <utility>
 #include <variant>
@@ -7,10 +7,12 @@
 
 namespace perdure {
 
-StreamReader::StreamReader(WorkerContext& context, Session& session, Supervisor& supervisor)
+StreamReader::StreamReader(WorkerContext& context, Session& session, Supervisor& supervisor,
+                           std::function<void()> drain)
     : context_(context),
       session_(session),
       supervisor_(supervisor),
+      drain_(std::move(drain)),
       backoff_(context.ports.random, context.options.timing.reconnect_max),
       pause_(context.make_alarm()) {}
 
@@ -64,6 +66,8 @@ Task<void> StreamReader::read(std::shared_ptr<Stream> stream, SessionId session)
                 supervisor_.take(std::move(*assignment));
             else if (const auto* order = std::get_if<KillOrder>(&message))
                 supervisor_.kill(order->attempt, order->cause);
+            else
+                drain_();
         }
     }
 }

@@ -1,4 +1,4 @@
-#include "worker/heartbeat.h"
+#include "worker/talk/heartbeat.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,29 @@
+// Evidence: what is kept of an attempt for people, besides how it ended. Nothing is decided by it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/time.h"
+
+namespace perdure {
+
+struct Evidence {
+    std::string result;      // JSON text that the job left; empty: none
+    std::string detail;      // one sentence, for instance why exec failed; empty: nothing to say
+    std::string last_lines;  // the end of its output
+    std::string host;
+    std::uint64_t peak_memory = 0;  // bytes; zero: not known
+    Duration ran_for;
+
+    friend bool operator==(const Evidence&, const Evidence&) = default;
+};
+
+inline constexpr std::size_t result_max = std::size_t{1} << 20;
+inline constexpr std::size_t last_lines_max = 4096;
+
+// Shared and never changed: it travels with a report through several queues. Null: none.
+using EvidenceRef = std::shared_ptr<const Evidence>;
+
+}  // namespace perdure

@@ -1,0 +1,34 @@
+// Blobs: what jobs print, kept apart from the hot database. One growing text for each attempt.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/job.h"
+#include "ports/task.h"
+#include "wire/worker_protocol.h"
+
+namespace perdure {
+
+struct LogPiece {
+    std::string bytes;
+    std::uint64_t end = 0;  // how much of this attempt's output there is by now
+};
+
+class Blobs {
+public:
+    virtual ~Blobs() = default;
+
+    // One transaction, durable when answered. What is there already is left as it is; a gap (an
+    // offset beyond the end) is a conflict. unavailable: nothing was written.
+    virtual Task<Result<void>> append(std::vector<LogChunk> chunks) = 0;
+    // At most `max` bytes from `offset` on; empty beyond the end or if nothing was ever printed.
+    virtual Task<Result<LogPiece>> read(AttemptKey attempt, std::uint64_t offset,
+                                        std::size_t max) = 0;
+    // Retention: all output of these jobs.
+    virtual Task<Result<void>> remove(std::vector<JobId> jobs) = 0;
+};
+
+}  // namespace perdure

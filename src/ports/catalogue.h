@@ -1,0 +1,78 @@
+// Catalogue: what people look at. Reads only; each answer is one consistent snapshot, may be a
+// moment old, and no decision rests on it. Stores implement it beside `Store`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/job.h"
+#include "ports/task.h"
+#include "ports/views.h"
+
+namespace perdure {
+
+struct JobFilter {
+    std::string tenant = "default";
+    std::vector<JobState> states;  // empty: all
+    std::optional<std::string> queue;
+    std::optional<std::string> kind;
+    std::optional<std::string> key;
+    std::optional<JobId> before;  // the cursor: only older jobs
+    std::uint32_t limit = 50;
+};
+
+// One line of a list. A JobView without its history.
+struct JobLine {
+    JobId id;
+    std::shared_ptr<const JobSpec> spec;
+    JobState state = JobState::ready;
+    Epoch epoch;
+    std::uint32_t generation = 1;
+    std::optional<Cause> cause;  // if it has ended
+    std::optional<WallTime> ended_on;
+    std::optional<std::string> worker;  // if it is in `run`
+};
+struct JobPage {
+    std::vector<JobLine> jobs;  // newest first
+    std::optional<JobId> next;  // the cursor of the next page, if there is more
+};
+
+struct QueueLine {
+    std::string queue;
+    bool paused = false;
+    std::array<std::uint64_t, places.size()> jobs{};  // by JobState; kept, never counted by a scan
+};
+struct LimitLine {
+    std::string name;
+    std::uint32_t max = 1;
+    std::uint32_t taken = 0;
+};
+struct WorkerLine {
+    SessionId session;
+    std::string worker;
+    std::string machine;
+    std::uint32_t slots = 0;
+    std::uint32_t running = 0;
+    Offer offer;
+    bool suspect = false;  // gets no claims until its next heartbeat (O3)
+    Duration silent_for;   // service time since its last heartbeat
+};
+struct Overview {
+    std::vector<QueueLine> queues;    // by name
+    std::vector<LimitLine> limits;    // by name
+    std::vector<WorkerLine> workers;  // open sessions, by name
+    ServiceTick clock;
+};
+
+class Catalogue {
+public:
+    virtual ~Catalogue() = default;
+    virtual Task<Result<JobPage>> list(JobFilter filter) = 0;
+    virtual Task<Result<Overview>> overview(std::string tenant) = 0;
+};
+
+}  // namespace perdure

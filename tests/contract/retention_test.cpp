@@ -1,0 +1,147 @@
+// Retention: what has ended is kept for a while and then removed, with its history; its idempotency
+// key outlives it (C5).
+#include <algorithm>
+
+#include "tests/contract/contract.h"
+
+namespace perdure::contract {
+namespace {
+
+class Retention : public StoreContract {
+protected:
+    std::vector<JobId> forget(std::uint32_t max = 100) {
+        return get<Forgotten>(apply(ForgetEnded{max})).jobs;
+    }
+    bool is_there(JobId id) {
+        auto found = run(store().jobs({id}));
+        return found.has_value() && !found->empty();
+    }
+    // Submitted, run and ended with success.
+    JobId ended(const JobSpec& spec) {
+        const auto worker = open_session({.name = "worker-" + std::to_string(next_id())});
+        const auto id = submit(spec);
+        finish(worker, run_one(worker), success());
+        return id;
+    }
+};
+
+TEST_P(Retention, an_ended_job_is_kept_until_its_retention_is_over) {
+    const auto id = ended(Wanted::job());
+    EXPECT_EQ(*job(id).forget_at, *job(id).ended_at + timing.retention);
+    pass(timing.retention - seconds(1));
+    EXPECT_TRUE(forget().empty());
+    EXPECT_TRUE(is_there(id));
+    pass(seconds(1));
+    EXPECT_EQ(forget(), std::vector{id});
+    EXPECT_FALSE(is_there(id));
+    EXPECT_TRUE(forget().empty());
+}
+
+TEST_P(Retention, goes_in_small_batches_oldest_first) {
+    std::vector<JobId> ids;
+    for (int i = 0; i < 5; ++i) {
+        ids.push_back(ended(Wanted::job()));
+        pass(seconds(1));
+    }
+    pass(timing.retention);
+    EXPECT_EQ(forget(2), (std::vector{ids[0], ids[1]}));
+    EXPECT_EQ(forget(2), (std::vector{ids[2], ids[3]}));
+    EXPECT_EQ(forget(2), (std::vector{ids[4]}));
+}
+
+TEST_P(Retention, never_touches_a_job_that_has_not_ended) {
+    const auto waiting = submit(Wanted::job());
+    auto later = Wanted::job();
+    later.run_at = wall + days(3650);
+    const auto scheduled = submit(later);
+    const auto worker = open_session();
+    run_one(worker);
+    pass(timing.retention + timing.unresolved);
+    EXPECT_TRUE(forget().empty());
+    EXPECT_TRUE(is_there(waiting));
+    EXPECT_TRUE(is_there(scheduled));
+}
+
+TEST_P(Retention, what_is_in_quarantine_waits_for_a_person) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::once());
+    ASSERT_TRUE(apply(settle_of(run_one(worker))).has_value());
+    ASSERT_EQ(state(id), JobState::quarantined);
+    pass(timing.retention);
+    EXPECT_TRUE(forget().empty());
+    const DealWithQuarantined discard{.job = id, .action = QuarantineAction::discard};
+    ASSERT_TRUE(apply(discard).has_value());
+    EXPECT_EQ(forget(), std::vector{id});
+}
+
+TEST_P(Retention, the_key_of_a_removed_job_says_gone_until_its_own_time_is_over) {
+    auto spec = Wanted::job();
+    spec.idempotency_key = "once-only";
+    const auto id = ended(spec);
+    const auto ended_at = *job(id).ended_at;
+    pass(timing.retention);
+    ASSERT_EQ(forget(), std::vector{id});
+
+    const auto again = apply(submit_of(spec));
+    ASSERT_TRUE(refused(again, Errc::gone));
+    EXPECT_NE(again.error().what.find(id.text()), std::string::npos);
+    EXPECT_NE(again.error().what.find("succeeded"), std::string::npos);
+    auto other = spec;
+    other.priority = 1;
+    EXPECT_TRUE(refused(apply(submit_of(other)), Errc::conflict));
+
+    pass(ended_at + timing.keep_key - now());
+    const auto fresh = get<Submitted>(apply(submit_of(spec)));
+    EXPECT_TRUE(fresh.created);
+    EXPECT_NE(fresh.id, id);
+}
+
+TEST_P(Retention, a_released_job_begins_a_new_time_at_its_next_end) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::once());
+    ASSERT_TRUE(apply(settle_of(run_one(worker))).has_value());
+    pass(timing.retention);
+    const DealWithQuarantined release{
+        .job = id, .action = QuarantineAction::release, .may_still_run = true};
+    ASSERT_TRUE(apply(release).has_value());
+    const auto next = open_session({.name = "worker-2"});
+    finish(next, run_one(next), success());
+    EXPECT_EQ(*job(id).forget_at, now() + timing.retention);
+}
+
+TEST_P(Retention, evidence_is_kept_with_the_attempt) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::job());
+    const auto attempt = run_one(worker);
+    const auto evidence = std::make_shared<const Evidence>(
+        Evidence{.result = R"({"answer":42})",
+                 .detail = "a sentence",
+                 .last_lines = std::string("one\ntwo\0three\n", 15),
+                 .host = "h1",
+                 .peak_memory = 4096,
+                 .ran_for = milliseconds(12)});
+    ASSERT_TRUE(apply(Report{worker, attempt, success(), evidence}).has_value());
+    ASSERT_TRUE(last_attempt(id).evidence);
+    EXPECT_EQ(*last_attempt(id).evidence, *evidence);
+    EXPECT_EQ(last_attempt(id).claimed_on, wall);
+    EXPECT_EQ(last_attempt(id).ended_on, wall);
+    EXPECT_EQ(job(id).ended_on, wall);
+}
+
+TEST_P(Retention, the_evidence_of_a_late_result_is_kept) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::once());
+    const auto attempt = run_one(worker);
+    ASSERT_TRUE(apply(settle_of(attempt)).has_value());
+    const auto evidence = std::make_shared<const Evidence>(Evidence{.result = "1"});
+    ASSERT_TRUE(apply(Report{worker, attempt, success(), evidence}).has_value());
+    ASSERT_TRUE(last_attempt(id).late_result);
+    ASSERT_TRUE(last_attempt(id).evidence);
+    EXPECT_EQ(*last_attempt(id).evidence, *evidence);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, Retention, testing::ValuesIn(store_factories()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace perdure::contract
