@@ -64,6 +64,12 @@ struct Submit {
     std::uint64_t body_hash = 0;
 };
 
+// Several at once, all or nothing: the first that would be refused refuses them all, and the reply
+// says which one it was. Two with the same idempotency key and body are one job.
+struct SubmitAll {
+    std::vector<Submit> jobs;
+};
+
 // Takes as many jobs as the session has free slots, in claim order, at most `max`; draws epochs
 // and assignment numbers; takes keys and limits, or blocks what cannot have them (C4).
 // It may stop early in a long line of jobs that it can only block: `left` says that there is more.
@@ -214,10 +220,10 @@ struct PauseQueue {
     bool paused = true;
 };
 
-using Change = std::variant<Renew, Tick, Submit, Claim, OpenSession, OpenStream, EndSession, Start,
-                            Report, Progress, Settle, Reinstate, OrderKill, MoveWaiting, Cancel,
-                            Hold, DealWithQuarantined, PromoteWaiting, TakeKeeper, ForgetEnded,
-                            DefineLimit, PauseQueue>;
+using Change = std::variant<Renew, Tick, Submit, SubmitAll, Claim, OpenSession, OpenStream,
+                            EndSession, Start, Report, Progress, Settle, Reinstate, OrderKill,
+                            MoveWaiting, Cancel, Hold, DealWithQuarantined, PromoteWaiting,
+                            TakeKeeper, ForgetEnded, DefineLimit, PauseQueue>;
 
 // What an applied change answers; `Applied` where there is nothing to say.
 struct Applied {};
@@ -229,6 +235,15 @@ struct Submitted {
     JobId id;
     bool created = false;
     JobState state = JobState::ready;
+};
+struct BatchSubmitted {
+    std::vector<Submitted> jobs;  // one for each, unless one was refused
+    // The first that was refused; then nothing has changed.
+    struct Refused {
+        std::size_t index = 0;
+        Error why;
+    };
+    std::optional<Refused> refused;
 };
 struct Claimed {
     std::vector<Assignment> assignments;
@@ -251,7 +266,7 @@ struct Forgotten {
     std::vector<JobId> jobs;
 };
 
-using ChangeReply = Result<std::variant<Applied, Renewed, Submitted, Claimed, StreamOpened,
-                                        Reported, Cancelled, Forgotten>>;
+using ChangeReply = Result<std::variant<Applied, Renewed, Submitted, BatchSubmitted, Claimed,
+                                        StreamOpened, Reported, Cancelled, Forgotten>>;
 
 }  // namespace perdure

@@ -15,9 +15,18 @@ constexpr auto store_retry = milliseconds(100);
 // A lost reply to one of these does no harm if it is simply asked again after the outcome is
 // settled: the second time answers as the first one did.
 bool answers_alike_when_repeated(const Change& change) {
-    return std::holds_alternative<Submit>(change) || std::holds_alternative<Start>(change) ||
-           std::holds_alternative<Report>(change) || std::holds_alternative<Progress>(change) ||
-           std::holds_alternative<Cancel>(change);
+    return std::holds_alternative<Submit>(change) || std::holds_alternative<SubmitAll>(change) ||
+           std::holds_alternative<Start>(change) || std::holds_alternative<Report>(change) ||
+           std::holds_alternative<Progress>(change) || std::holds_alternative<Cancel>(change);
+}
+
+std::size_t rows_of(const std::vector<Change>& changes) {
+    std::size_t rows = 0;
+    for (const auto& change : changes) {
+        const auto* all = std::get_if<SubmitAll>(&change);
+        rows += all ? all->jobs.size() : 1;
+    }
+    return rows;
 }
 
 }  // namespace
@@ -136,7 +145,7 @@ bool GroupCommit::pending() const {
 std::size_t GroupCommit::rows_pending(Lane lane) const {
     std::size_t rows = 0;
     for (const auto& request : lanes_[static_cast<std::size_t>(lane)])
-        rows += request->changes.size();
+        rows += rows_of(request->changes);
     return rows;
 }
 
@@ -151,7 +160,7 @@ GroupCommit::Batch GroupCommit::form() {
         auto& lane = lanes_[i];
         auto allowed = room > reserved ? room - reserved : 0;
         while (!lane.empty()) {
-            const auto rows = lane.front()->changes.size();
+            const auto rows = rows_of(lane.front()->changes);
             const bool fits = rows <= allowed || batch.empty();
             if (!fits) break;
             allowed -= std::min(allowed, rows);

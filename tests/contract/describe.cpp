@@ -61,6 +61,13 @@ struct DescribeReply {
     std::string operator()(const Submitted& r) const {
         return fmt::format("submitted {} {} {}", r.id.value, r.created, to_string(r.state));
     }
+    std::string operator()(const BatchSubmitted& r) const {
+        if (r.refused)
+            return fmt::format("refused at {}: {}", r.refused->index, r.refused->why.what);
+        std::string text = "submitted all";
+        for (const auto& job : r.jobs) text += " " + (*this)(job);
+        return text;
+    }
     std::string operator()(const Claimed& r) const {
         std::string all = r.left > 0 ? "claimed, more left" : "claimed";
         for (const auto& a : r.assignments)

@@ -145,5 +145,60 @@ TEST_P(StoreContract, a_refused_submit_does_not_take_its_idempotency_key) {
     EXPECT_TRUE(get<Submitted>(apply(submit_of(spec))).created);
 }
 
+TEST_P(StoreContract, a_batch_is_submitted_whole) {
+    auto keyed = Wanted::job();
+    keyed.idempotency_key = "k";
+    const auto old = submit(keyed);
+    auto fresh = Wanted::job();
+    fresh.idempotency_key = "fresh";
+    const SubmitAll batch{
+        {submit_of(Wanted::job()), submit_of(keyed), submit_of(fresh), submit_of(fresh)}};
+    const auto answer = get<BatchSubmitted>(apply(batch));
+    ASSERT_FALSE(answer.refused);
+    ASSERT_EQ(answer.jobs.size(), 4U);
+    EXPECT_TRUE(answer.jobs[0].created);
+    EXPECT_FALSE(answer.jobs[1].created);
+    EXPECT_EQ(answer.jobs[1].id, old);
+    EXPECT_TRUE(answer.jobs[2].created);
+    EXPECT_FALSE(answer.jobs[3].created);
+    EXPECT_EQ(answer.jobs[3].id, answer.jobs[2].id);
+    for (const auto& made : answer.jobs) EXPECT_EQ(state(made.id), JobState::ready);
+    // After a lost reply the very same batch gets the same answer.
+    const auto again = get<BatchSubmitted>(apply(batch));
+    ASSERT_EQ(again.jobs.size(), 4U);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(again.jobs[i].id, answer.jobs[i].id);
+}
+
+TEST_P(StoreContract, one_bad_job_refuses_its_whole_batch) {
+    auto keyed = Wanted::job();
+    keyed.idempotency_key = "k";
+    submit(keyed);
+    auto other_body = keyed;
+    other_body.priority = 1;
+    auto twin = Wanted::job();
+    twin.idempotency_key = "twin";
+    auto other_twin = twin;
+    other_twin.priority = 1;
+    const std::pair<std::vector<JobSpec>, Errc> table[] = {
+        {{Wanted::job(), other_body}, Errc::conflict},
+        {{Wanted::job(), Wanted::limited("nobody-defined-it")}, Errc::invalid},
+        {{twin, other_twin}, Errc::conflict},
+    };
+    for (const auto& [specs, code] : table) {
+        SubmitAll batch;
+        for (const auto& spec : specs) batch.jobs.push_back(submit_of(spec));
+        const auto answer = get<BatchSubmitted>(apply(batch));
+        ASSERT_TRUE(answer.refused);
+        EXPECT_EQ(answer.refused->index, 1U);
+        EXPECT_EQ(answer.refused->why.code, code);
+        EXPECT_TRUE(answer.jobs.empty());
+        for (const auto& made : batch.jobs) {
+            auto found = run(store().jobs({made.id}));
+            EXPECT_TRUE(found.has_value() && found->empty()) << "nothing may be left of it";
+        }
+    }
+    EXPECT_TRUE(get<Submitted>(apply(submit_of(twin))).created);
+}
+
 }  // namespace
 }  // namespace perdure::contract

@@ -73,6 +73,9 @@ struct ReplyInWords {
         return fmt::format("{} {} {}", r.created ? "created" : "found", trace.name(r.id),
                            to_string(r.state));
     }
+    std::string operator()(const BatchSubmitted& r) const {
+        return fmt::format("submitted {}", r.jobs.size());
+    }
     std::string operator()(const Claimed& r) const {
         std::string text = "claimed";
         for (const auto& a : r.assignments)

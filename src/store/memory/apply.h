@@ -35,6 +35,7 @@ ChangeReply apply(State& state, const Reinstate& change);
 ChangeReply apply(State& state, const OrderKill& change);
 // jobs.cpp
 ChangeReply apply(State& state, const Submit& change);
+ChangeReply apply(State& state, const SubmitAll& change);
 ChangeReply apply(State& state, const MoveWaiting& change);
 ChangeReply apply(State& state, const Cancel& change);
 ChangeReply apply(State& state, const Hold& change);

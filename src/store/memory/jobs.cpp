@@ -1,5 +1,8 @@
 // Jobs: submitting, waiting, and what a person does to one (C5, E1, E2, E5).
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/zoo.h"
@@ -137,13 +140,14 @@ void forget(State& state, JobRow& job) {
     state.jobs.erase(job.id);
 }
 
-}  // namespace
+Error other_body() { return not_possible("this idempotency key was used for a different job"); }
 
-ChangeReply apply(State& state, const Submit& change) {
+// The job that this submit asks for, if it is there already; an error if it cannot be had.
+Result<std::optional<Submitted>> look_up(State& state, const Submit& change) {
     if (const JobRow* job = state.job(change.id)) {
         // Ids are never drawn twice: this very submit is repeated, after a lost reply.
         if (job->body_hash != change.body_hash) return not_possible("a job with this id exists");
-        return {Submitted{job->id, true, state_of(*job)}};
+        return std::optional(Submitted{job->id, true, state_of(*job)});
     }
     const auto* known = row_of_key(state, *change.spec);
     const auto decision =
@@ -152,9 +156,8 @@ ChangeReply apply(State& state, const Submit& change) {
                             .job_gone = known && known->gone.has_value()});
     switch (decision.kind) {
         case IdempotencyDecision::Kind::same_job:
-            return {Submitted{known->job, false, state_of(state.jobs.at(known->job))}};
-        case IdempotencyDecision::Kind::other_body:
-            return not_possible("this idempotency key was used for a different job");
+            return std::optional(Submitted{known->job, false, state_of(state.jobs.at(known->job))});
+        case IdempotencyDecision::Kind::other_body: return other_body();
         case IdempotencyDecision::Kind::gone:
             return error(Errc::gone, "job " + known->job.text() +
                                          " of this idempotency key ended as " +
@@ -165,11 +168,44 @@ ChangeReply apply(State& state, const Submit& change) {
         if (!state.holders.is_defined({Thing::Kind::limit, change.spec->tenant, limit}))
             return error(Errc::invalid, "limit `" + limit + "` is not defined: define it first");
     }
+    return std::optional<Submitted>{};
+}
+
+Submitted create(State& state, const Submit& change) {
     const JobRow& job = make_job(state, change);
     if (change.spec->idempotency_key)
         state.idempotency[{change.spec->tenant, *change.spec->idempotency_key}] = {
             job.id, change.body_hash};
-    return {Submitted{job.id, true, state_of(job)}};
+    return {job.id, true, state_of(job)};
+}
+
+}  // namespace
+
+ChangeReply apply(State& state, const Submit& change) {
+    auto known = look_up(state, change);
+    if (!known) return known.error();
+    if (*known) return {**known};
+    return {create(state, change)};
+}
+
+ChangeReply apply(State& state, const SubmitAll& change) {
+    std::map<std::pair<std::string, std::string>, std::uint64_t> keys;  // of this very batch
+    for (std::size_t i = 0; i < change.jobs.size(); ++i) {
+        const auto& job = change.jobs[i];
+        auto known = look_up(state, job);
+        if (!known) return {BatchSubmitted{.refused = BatchSubmitted::Refused{i, known.error()}}};
+        if (!job.spec->idempotency_key) continue;
+        const std::pair key{job.spec->tenant, *job.spec->idempotency_key};
+        const auto first = keys.try_emplace(key, job.body_hash).first;
+        if (first->second != job.body_hash)
+            return {BatchSubmitted{.refused = BatchSubmitted::Refused{i, other_body()}}};
+    }
+    BatchSubmitted batch;
+    for (const auto& job : change.jobs) {
+        const auto known = look_up(state, job);
+        batch.jobs.push_back(*known ? **known : create(state, job));
+    }
+    return {std::move(batch)};
 }
 
 ChangeReply apply(State& state, const MoveWaiting& change) {
