@@ -3,6 +3,7 @@
 #   perdure_module(NAME core DIR src/core DEPENDS base [SUBDIRS ...] [TEST_DEPENDS ...]
 #                  [PURE | BOOST | ASIO])
 #   perdure_program(NAME perdure-sim SOURCES ... DEPENDS sim [ZOO])
+#   perdure_static_program(NAME perdure-shim DIRS ... SOURCES ... MODULES ...)
 #   perdure_test(NAME contract_test DIR tests/contract DEPENDS store_memory [ZOO] [UNREGISTERED])
 #
 # Includes are written from src/ on (`#include "core/job.h"`), but src/ is on nobody's include
@@ -138,6 +139,27 @@ function(perdure_program)
   perdure_use_libraries(${arg_NAME} PRIVATE ASIO)
   target_link_libraries(${arg_NAME} PRIVATE CLI11::CLI11)
   perdure_link(${arg_NAME} PRIVATE "${suffix}" ${arg_DEPENDS})
+endfunction()
+
+# A static program without libraries: the sources of DIRS and SOURCES are compiled for it alone, and
+# MODULES only lend their headers. Sanitizers need their shared libraries: there it is not static.
+function(perdure_static_program)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "DIRS;SOURCES;MODULES")
+  set(sources ${arg_SOURCES})
+  foreach(dir IN LISTS arg_DIRS)
+    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/*.cpp)
+    list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
+    list(APPEND sources ${files})
+  endforeach()
+  add_executable(${arg_NAME} ${sources})
+  foreach(module IN LISTS arg_MODULES)
+    target_include_directories(${arg_NAME} PRIVATE ${PROJECT_BINARY_DIR}/include/${module})
+  endforeach()
+  target_compile_options(${arg_NAME} PRIVATE -ffunction-sections -fdata-sections)
+  if(NOT CMAKE_BUILD_TYPE MATCHES "^(Asan|Tsan)$")
+    target_compile_options(${arg_NAME} PRIVATE -fno-pie)
+    target_link_options(${arg_NAME} PRIVATE -static -no-pie -Wl,--gc-sections)
+  endif()
 endfunction()
 
 function(perdure_test)

@@ -1,0 +1,164 @@
+// For the tests of this module: a state directory of their own, a worker's side that collects
+// events, and waiting for conditions instead of times.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "processes/host_processes.h"
+#include "shim/clocks.h"
+
+namespace perdure {
+
+class ProcessesTest : public testing::Test {
+protected:
+    using Kind = ProcessEvent::Kind;
+
+    ProcessesTest() {
+        std::string pattern = std::filesystem::temp_directory_path() / "perdure-test-XXXXXX";
+        root_ = ::mkdtemp(pattern.data());
+        options_.directory = root_ + "/state";
+        options_.shim = PERDURE_SHIM_PATH;
+        options_.host = "here";
+        options_.timing.kill_grace = milliseconds(200);
+    }
+    ~ProcessesTest() override {
+        processes_.reset();
+        std::error_code ignored;
+        std::filesystem::remove_all(root_, ignored);
+    }
+
+    // --- a worker's life ---
+    Result<WorkerLife> try_open() {
+        processes_ = std::make_unique<HostProcesses>(context_.get_executor(), options_, Log());
+        auto life = run(processes_->open());
+        if (life) boost::asio::co_spawn(context_, follow(processes_.get()), [](auto...) {});
+        return life;
+    }
+    WorkerLife open() {
+        auto life = try_open();
+        EXPECT_TRUE(life) << (life ? "" : life.error().what);
+        return life ? *life : WorkerLife{};
+    }
+    void crash() {
+        processes_.reset();
+        events_.clear();
+    }
+
+    // --- attempts ---
+    Assignment assignment(JobSpec spec, Terms terms = {}) {
+        terms.hold = terms.hold == Duration{} ? minutes(5) : terms.hold;
+        Assignment given{.attempt = {JobId{++last_job_}, {1}}, .number = last_job_, .terms = terms};
+        given.spec = std::make_shared<JobSpec>(std::move(spec));
+        return given;
+    }
+    static JobSpec shell(std::string script) {
+        JobSpec spec;
+        spec.argv = {"/bin/sh", "-c", std::move(script)};
+        return spec;
+    }
+    static JobSpec command(std::vector<std::string> argv) {
+        JobSpec spec;
+        spec.argv = std::move(argv);
+        return spec;
+    }
+    static Terms asking(Isolation isolation = Isolation::fenced) {
+        return {.isolation = isolation, .effects = Effects::once, .asks = true};
+    }
+
+    Result<void> prepare(const Assignment& given) { return run(processes_->prepare(given)); }
+    static BootTime in(Duration wait) { return shim_boot_now() + wait; }
+    void start(AttemptKey key, Duration lease = seconds(60)) {
+        processes_->start(key, {.go_until = in(seconds(60)), .lease_until = in(lease)});
+    }
+    // Prepared, started, and its start heard of.
+    AttemptKey begin(JobSpec spec, Terms terms = {}) {
+        const auto given = assignment(std::move(spec), terms);
+        const auto prepared = prepare(given);
+        EXPECT_TRUE(prepared) << (prepared ? "" : prepared.error().what);
+        start(given.attempt);
+        return given.attempt;
+    }
+    ProcessEvent end_of(AttemptKey key) { return wait_for(key, Kind::ended); }
+    ProcessEvent end_of(JobSpec spec, Terms terms = {}) {
+        return end_of(begin(std::move(spec), terms));
+    }
+    std::string output(AttemptKey key) {
+        std::string all;
+        while (true) {
+            auto part = run(processes_->output(key, all.size(), 64 * 1024));
+            EXPECT_TRUE(part);
+            if (!part || part->empty()) return all;
+            all += *part;
+        }
+    }
+    std::string directory(AttemptKey key) const {
+        return options_.directory + "/attempts/" + key.job.text() + "." +
+               std::to_string(key.epoch.value);
+    }
+
+    // --- waiting ---
+    template <class T>
+    T run(Task<T> task) {
+        auto value = std::make_shared<std::optional<T>>();
+        boost::asio::co_spawn(context_, keep(std::move(task), value), [](auto...) {});
+        until("a call returns", [&] { return value->has_value(); });
+        return std::move(**value);
+    }
+    template <class Condition>
+    void until(const std::string& what, Condition condition) {
+        const auto give_up_at = in(seconds(30));
+        while (!condition()) {
+            if (shim_boot_now() >= give_up_at) {
+                ADD_FAILURE() << "waited in vain until " << what;
+                throw std::runtime_error(what);
+            }
+            context_.restart();
+            context_.run_one_for(std::chrono::milliseconds(2));
+        }
+    }
+    ProcessEvent wait_for(AttemptKey key, Kind kind) {
+        std::optional<ProcessEvent> found;
+        until("there is an event", [&] {
+            for (const auto& event : events_)
+                if (event.attempt == key && event.kind == kind) found = event;
+            return found.has_value();
+        });
+        return *found;
+    }
+    std::size_t count(AttemptKey key, Kind kind) const {
+        std::size_t number = 0;
+        for (const auto& event : events_) number += event.attempt == key && event.kind == kind;
+        return number;
+    }
+
+    std::string root_;
+    HostOptions options_;
+    boost::asio::io_context context_;
+    std::unique_ptr<HostProcesses> processes_;
+    std::vector<ProcessEvent> events_;
+    std::uint64_t last_job_ = 1'000;
+
+private:
+    template <class T>
+    static Task<void> keep(Task<T> task, std::shared_ptr<std::optional<T>> value) {
+        value->emplace(co_await std::move(task));
+    }
+    Task<void> follow(HostProcesses* processes) {
+        while (true) {
+            auto event = co_await processes->next_event();
+            events_.push_back(std::move(event));
+        }
+    }
+};
+
+}  // namespace perdure

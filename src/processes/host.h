@@ -1,0 +1,93 @@
+// Host: what stands behind HostProcesses: the attempts of this state directory, their shims, and
+// the events for the worker. Everything runs on the loop except what is given to the pool, which
+// works on the StateFolder alone.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+#include "ports/process.h"
+#include "processes/attempt_directory.h"
+#include "processes/event_queue.h"
+#include "processes/host_processes.h"
+#include "processes/order_for.h"
+#include "processes/shim_link.h"
+#include "processes/state_folder.h"
+
+namespace perdure {
+
+class Host final : public ShimLinkOwner, public std::enable_shared_from_this<Host> {
+public:
+    using Self = std::shared_ptr<Host>;
+
+    Host(Executor executor, HostOptions options, Log log);
+    void close();
+
+    // Static, with a share in the host: their frames may outlive whoever called.
+    static Task<Result<WorkerLife>> open(Self self);
+    static Task<Result<std::uint64_t>> next_life(Self self);
+    static Task<Result<void>> prepare(Self self, Assignment assignment);
+    static Task<Result<std::string>> output(Self self, AttemptKey attempt, std::uint64_t offset,
+                                            std::size_t max);
+
+    void start(AttemptKey attempt, StartOrder order);
+    void renew(AttemptKey attempt, BootTime lease_until);
+    void kill(AttemptKey attempt, Cause cause);
+    void answer(AttemptKey attempt, bool committed);
+    void forget(AttemptKey attempt);
+    void stopped_cleanly();
+    std::shared_ptr<EventQueue> events() { return events_; }
+
+private:
+    struct Entry {
+        std::shared_ptr<ShimLink> link;  // nothing: being prepared, or its shim is gone
+        bool preparing = false;
+        bool ended = false;              // and said so
+        bool forgotten = false;          // goes as soon as its shim is gone
+        std::optional<Cause> hard_kill;  // its shim did not obey in time
+        std::deque<std::uint64_t> asks;  // numbers, the oldest first
+    };
+    // How an attempt ended whose shim is gone.
+    struct Burial {
+        AttemptEnd end;
+        EvidenceRef evidence;
+        bool tree_is_gone = true;
+    };
+
+    // ShimLinkOwner
+    void on_record(ShimLink& link, const Record& record) override;
+    void on_gone(ShimLink& link) override;
+
+    void on_ask(Entry& entry, AttemptKey key, const Record& record);
+    void on_ended(Entry& entry, AttemptKey key, std::string_view text);
+    void take_over(const Found& found);
+    void log_damaged(const Found& found);
+    Surroundings surroundings() const;
+    bool other_epoch_is_busy(AttemptKey key) const;
+    void kill_other_epochs(AttemptKey key);
+    static Task<bool> other_epochs_gone(Self self, AttemptKey key);
+    void attach(AttemptKey key, ShimEnds ends);
+    void kill_hard_after(AttemptKey key, Cause cause, Duration patience);
+    void bury(AttemptKey key);
+    void buried(AttemptKey key, Burial burial);
+    void remove(AttemptKey key);
+    Entry* find(AttemptKey key);
+    ShimLink* link_of(AttemptKey key);
+    void push(ProcessEvent event) { events_->push(std::move(event)); }
+
+    Executor executor_;
+    HostOptions options_;
+    Log log_;
+    bool closed_ = false;
+    std::shared_ptr<StateFolder> folder_;
+    std::map<AttemptKey, Entry> attempts_;
+    std::shared_ptr<EventQueue> events_;
+    boost::asio::thread_pool pool_{2};
+};
+
+}  // namespace perdure

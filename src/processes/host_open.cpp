@@ -1,0 +1,186 @@
+#include <boost/asio/steady_timer.hpp>
+
+#include "processes/host.h"
+#include "processes/leftovers.h"
+#include "processes/on_pool.h"
+#include "shim/clocks.h"
+
+namespace perdure {
+namespace {
+
+using Timer = boost::asio::steady_timer::rebind_executor<Executor>::other;
+
+constexpr Duration lock_patience = milliseconds(500);  // O8
+constexpr auto lock_pause = std::chrono::milliseconds(5);
+
+Error has_closed() { return error(Errc::unavailable, "the worker has gone"); }
+
+struct Opened {
+    std::shared_ptr<StateFolder> folder;
+    Life life;
+    Found found;
+    bool leftovers_are_gone = true;
+};
+
+// A directory that is not understood, with somebody at work in it: that one cannot be spoken to.
+void clear_damaged(StateFolder& folder, const std::string& name) {
+    const auto give_up_at = shim_boot_now() + seconds(1);
+    while (is_locked(folder, name) && shim_boot_now() < give_up_at) {
+        kill_shim(folder, name);
+        ::usleep(1'000);
+    }
+}
+
+Result<Opened> open_state(const std::string& path) {
+    auto folder = StateFolder::open(path);
+    if (!folder) return folder.error();
+    auto life = (*folder)->begin_life(true);
+    if (!life) return life.error();
+    become_subreaper();
+    Opened opened{.folder = *folder, .life = *life};
+    opened.found = find_attempts(**folder);
+    for (const auto& name : opened.found.damaged) clear_damaged(**folder, name);
+    opened.leftovers_are_gone = kill_leftovers(
+        **folder, [&](const std::string& name) { return !is_locked(**folder, name); });
+    for (const auto& name : opened.found.damaged) (*folder)->move_aside(name);
+    return opened;
+}
+
+Result<ShimEnds> make_and_spawn(StateFolder& folder, const std::string& program, const Order& order,
+                                const AttemptInput& input) {
+    auto directory = make_attempt(folder, order, input);
+    if (!directory) return directory.error();
+    auto shim = spawn_shim(folder, program, std::move(*directory), directory_name(order.attempt));
+    if (!shim) remove_attempt(folder, order.attempt);
+    return shim;
+}
+
+}  // namespace
+
+Task<Result<WorkerLife>> Host::open(Self self) {
+    auto work = [path = self->options_.directory] { return open_state(path); };
+    auto opened = co_await on_pool(self->pool_, self->executor_, std::move(work));
+    if (!opened) co_return opened.error();
+    if (self->closed_) co_return has_closed();
+    self->folder_ = opened->folder;
+    if (!opened->leftovers_are_gone)
+        self->log_.write(Level::critical, "processes of dead shims cannot be killed");
+    self->log_damaged(opened->found);
+    self->take_over(opened->found);
+    WorkerLife life{.directory = opened->folder->identity(),
+                    .life = opened->life.number,
+                    .crashes_in_a_minute = opened->life.crashes_in_a_minute};
+    for (auto& found : opened->found.attempts) life.found.push_back(std::move(found.on_disk));
+    co_return life;
+}
+
+void Host::log_damaged(const Found& found) {
+    for (const auto& name : found.damaged)
+        log_.write(Level::error, "attempt's directory is damaged and was moved aside", "name",
+                   name);
+}
+
+void Host::take_over(const Found& found) {
+    for (const auto& attempt : found.attempts) {
+        const auto key = attempt.on_disk.attempt;
+        auto& entry = attempts_[key];
+        entry.ended = attempt.on_disk.result.has_value() || !attempt.on_disk.shim_alive;
+        if (entry.ended) continue;
+        entry.link = std::make_shared<ShimLink>(executor_, folder_, key, *this);
+        const auto link = entry.link;  // it may be gone at once
+        link->look_for();
+    }
+}
+
+Task<Result<std::uint64_t>> Host::next_life(Self self) {
+    auto work = [folder = self->folder_] { return folder->begin_life(false); };
+    const auto life = co_await on_pool(self->pool_, self->executor_, std::move(work));
+    if (!life) co_return life.error();
+    co_return life->number;
+}
+
+Surroundings Host::surroundings() const {
+    return {.attempts_path = folder_->attempts_path(),
+            .mark = folder_->mark(),
+            .boot = folder_->identity().boot,
+            .host = options_.host,
+            .path = options_.path,
+            .home = options_.home,
+            .timing = options_.timing};
+}
+
+Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
+    const auto key = assignment.attempt;
+    if (self->find(key)) co_return Result<void>{};  // it is there: adopt it (O8)
+    auto order = order_for(assignment, self->surroundings());
+    if (!order) co_return order.error();
+    self->attempts_[key].preparing = true;
+    const bool alone = co_await other_epochs_gone(self, key);
+    if (self->closed_) co_return has_closed();
+    if (!alone) {
+        self->attempts_.erase(key);
+        co_return error(Errc::conflict, "the job's lock is held by another attempt");
+    }
+    AttemptInput input{.checkpoint = std::move(assignment.checkpoint)};
+    if (has_args(*assignment.spec)) input.args = assignment.spec->args;
+    auto work = [folder = self->folder_, program = self->options_.shim, order = std::move(*order),
+                 input = std::move(input)] {
+        return make_and_spawn(*folder, program, order, input);
+    };
+    auto shim = co_await on_pool(self->pool_, self->executor_, std::move(work));
+    if (!shim) {
+        self->attempts_.erase(key);
+        co_return shim.error();
+    }
+    self->attach(key, std::move(*shim));
+    co_return Result<void>{};
+}
+
+void Host::attach(AttemptKey key, ShimEnds ends) {
+    auto* entry = find(key);
+    if (!entry) return;  // closed meanwhile: the shim notices, and the next worker finds it
+    entry->preparing = false;
+    entry->link = std::make_shared<ShimLink>(executor_, folder_, key, *this);
+    entry->link->attach(std::move(ends));
+    if (entry->forgotten) kill(key, Cause::cut_off);
+}
+
+bool Host::other_epoch_is_busy(AttemptKey key) const {
+    const auto first = attempts_.lower_bound({key.job, {}});
+    for (auto at = first; at != attempts_.end() && at->first.job == key.job; ++at) {
+        const bool alive = at->second.preparing || (at->second.link && !at->second.ended);
+        if (at->first.epoch != key.epoch && alive) return true;
+    }
+    return false;
+}
+
+void Host::kill_other_epochs(AttemptKey key) {
+    std::vector<AttemptKey> others;
+    const auto first = attempts_.lower_bound({key.job, {}});
+    for (auto at = first; at != attempts_.end() && at->first.job == key.job; ++at)
+        if (at->first.epoch < key.epoch) others.push_back(at->first);
+    for (const auto other : others) kill(other, Cause::cut_off);
+}
+
+Task<bool> Host::other_epochs_gone(Self self, AttemptKey key) {
+    if (!self->other_epoch_is_busy(key)) co_return true;
+    self->kill_other_epochs(key);
+    const auto give_up_at = shim_boot_now() + lock_patience;
+    Timer pause(self->executor_);
+    while (self->other_epoch_is_busy(key)) {
+        if (shim_boot_now() >= give_up_at) co_return false;
+        pause.expires_after(lock_pause);
+        co_await pause.async_wait(use_task);
+    }
+    co_return true;
+}
+
+Task<Result<std::string>> Host::output(Self self, AttemptKey attempt, std::uint64_t offset,
+                                       std::size_t max) {
+    auto work = [folder = self->folder_, attempt, offset, max] {
+        return read_output(*folder, attempt, offset, max);
+    };
+    co_return co_await on_pool(self->pool_, self->executor_, std::move(work));
+}
+
+}  // namespace perdure

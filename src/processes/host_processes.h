@@ -1,0 +1,50 @@
+// HostProcesses: the Processes port over real directories, real shims and real processes. For the
+// thread of one loop; what may block runs on two threads of its own.
+// Destroying it is a crash, as far as anybody else can tell: shims and processes go on, and the
+// next one on the same state directory finds them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "core/timing.h"
+#include "ports/process.h"
+
+namespace perdure {
+
+class Host;
+
+struct HostOptions {
+    std::string directory;  // the worker's state
+    std::string shim;       // path of perdure-shim
+    std::string host;       // this machine's name, for the evidence
+    std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    std::string home = "/";
+    Timing timing;
+};
+
+class HostProcesses final : public Processes {
+public:
+    HostProcesses(Executor executor, HostOptions options, Log log);
+    ~HostProcesses() override;
+
+    Task<Result<WorkerLife>> open() override;
+    Task<Result<std::uint64_t>> next_life() override;
+    Task<Result<void>> prepare(Assignment assignment) override;
+    void start(AttemptKey attempt, StartOrder order) override;
+    void renew(AttemptKey attempt, BootTime lease_until) override;
+    void kill(AttemptKey attempt, Cause cause) override;
+    Task<ProcessEvent> next_event() override;
+    void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) override;
+    Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
+                                     std::size_t max) override;
+    void forget(AttemptKey attempt) override;
+    void stopped_cleanly() override;
+
+private:
+    // Shared with the frames of the coroutines above: they may outlive this object.
+    std::shared_ptr<Host> host_;
+};
+
+}  // namespace perdure

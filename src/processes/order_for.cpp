@@ -1,0 +1,91 @@
+#include "processes/order_for.h"
+
+#include <algorithm>
+
+#include "processes/attempt_directory.h"
+#include "processes/leftovers.h"
+#include "shim/format/attempt_files.h"
+
+namespace perdure {
+namespace {
+
+bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+bool is_ours(const std::string& name) { return name.starts_with("PERDURE_"); }
+
+std::optional<Error> why_not(const JobSpec& spec) {
+    if (spec.argv.empty() || spec.argv.front().empty())
+        return error(Errc::invalid, "the job has no command; its kind is not known here");
+    const bool nul_in_args = std::any_of(spec.argv.begin(), spec.argv.end(), has_nul);
+    if (nul_in_args || has_nul(spec.cwd))
+        return error(Errc::invalid, "the command has a NUL in it");
+    for (const auto& [name, value] : spec.env) {
+        const bool bad = name.empty() || name.find('=') != std::string::npos || has_nul(name);
+        if (bad || has_nul(value))
+            return error(Errc::invalid, "`" + name + "` cannot be set in an environment");
+    }
+    return std::nullopt;
+}
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+void set(Variables& variables, const std::string& name, const std::string& value) {
+    const auto same = [&](const auto& pair) { return pair.first == name; };
+    const auto found = std::find_if(variables.begin(), variables.end(), same);
+    if (found == variables.end())
+        variables.emplace_back(name, value);
+    else
+        found->second = value;
+}
+
+Variables environment(const Assignment& assignment, const Surroundings& around,
+                      const std::string& directory) {
+    const auto& spec = *assignment.spec;
+    const auto in_directory = [&](const char* name) { return directory + "/" + name; };
+    const auto work = in_directory(attempt_files::work);
+    const std::string mark_name(attempt_variable.substr(0, attempt_variable.size() - 1));
+    Variables variables;
+    set(variables, mark_name, around.mark + directory_name(assignment.attempt));
+    set(variables, "PATH", around.path);
+    set(variables, "HOME", around.home);
+    set(variables, "LANG", "C.UTF-8");
+    set(variables, "TMPDIR", work);
+    set(variables, "PERDURE_JOB", assignment.attempt.job.text());
+    set(variables, "PERDURE_EPOCH", std::to_string(assignment.attempt.epoch.value));
+    set(variables, "PERDURE_SOCKET", in_directory(attempt_files::job_socket));
+    set(variables, "PERDURE_RESULT", work + "/" + attempt_files::work_result);
+    if (has_args(spec)) set(variables, "PERDURE_ARGS", in_directory(attempt_files::args));
+    if (!assignment.checkpoint.empty())
+        set(variables, "PERDURE_CHECKPOINT", in_directory(attempt_files::checkpoint));
+    for (const auto& [name, value] : spec.env)
+        if (!is_ours(name)) set(variables, name, value);
+    return variables;
+}
+
+}  // namespace
+
+bool has_args(const JobSpec& spec) {
+    return !spec.args.empty() && spec.args != "null" && spec.args != "{}";
+}
+
+Result<Order> order_for(const Assignment& assignment, const Surroundings& around) {
+    const auto& spec = *assignment.spec;
+    if (const auto problem = why_not(spec)) return *problem;
+    Order order;
+    order.attempt = assignment.attempt;
+    order.assignment = assignment.number;
+    order.terms = assignment.terms;
+    order.timing = around.timing;
+    order.boot = around.boot;
+    order.host = around.host;
+    order.directory = around.attempts_path + "/" + directory_name(assignment.attempt);
+    order.argv = spec.argv;
+    order.env = environment(assignment, around, order.directory);
+    order.cwd = spec.cwd;
+    order.output_max = spec.output_max;
+    order.run_timeout = spec.timeouts.run;
+    order.idle_timeout = spec.timeouts.idle;
+    return order;
+}
+
+}  // namespace perdure

@@ -1,0 +1,80 @@
+#include "processes/result_file.h"
+
+#include <boost/json.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "shim/format/attempt_files.h"
+#include "shim/protocol.h"
+
+namespace perdure {
+namespace {
+
+namespace json = boost::json;
+
+std::string text_in(const json::object& members, std::string_view name) {
+    const auto* value = members.if_contains(name);
+    const auto* text = value ? value->if_string() : nullptr;
+    return text ? std::string(text->begin(), text->end()) : std::string();
+}
+
+std::optional<std::int64_t> number_of(const json::object& members, std::string_view name) {
+    const auto* value = members.if_contains(name);
+    if (!value) return std::nullopt;
+    boost::system::error_code failed;
+    const auto number = value->to_number<std::int64_t>(failed);
+    if (failed) return std::nullopt;
+    return number;
+}
+
+bool flag_in(const json::object& members, std::string_view name) {
+    const auto* value = members.if_contains(name);
+    const auto* flag = value ? value->if_bool() : nullptr;
+    return flag && *flag;
+}
+
+std::optional<Ran> ran_named(std::string_view name) {
+    for (const auto ran : {Ran::no, Ran::maybe, Ran::yes})
+        if (to_string(ran) == name) return ran;
+    return std::nullopt;
+}
+
+EvidenceRef evidence_in(const json::object& members) {
+    auto evidence = std::make_shared<Evidence>();
+    evidence->result = text_in(members, "result");
+    evidence->detail = text_in(members, "detail");
+    evidence->last_lines = text_in(members, "last_lines");
+    evidence->host = text_in(members, "host");
+    evidence->peak_memory =
+        static_cast<std::uint64_t>(number_of(members, "peak_memory").value_or(0));
+    evidence->ran_for = microseconds(number_of(members, "ran_for_us").value_or(0));
+    return evidence;
+}
+
+}  // namespace
+
+Result<ReadResult> parse_result(std::string_view text) {
+    boost::system::error_code failed;
+    const auto value = json::parse(json::string_view(text.data(), text.size()), failed);
+    const auto* members = failed ? nullptr : value.if_object();
+    if (!members) return error(Errc::corrupt, "result.json: cut short or no JSON object");
+    if (number_of(*members, "version") != attempt_files::result_version)
+        return error(Errc::corrupt, "result.json: of a version that is not known");
+    const auto cause = cause_named(text_in(*members, "cause"));
+    const auto ran = ran_named(text_in(*members, "ran"));
+    if (!cause || !ran) return error(Errc::corrupt, "result.json: cause or ran is not known");
+
+    ReadResult read;
+    read.end.cause = *cause;
+    read.end.ran = *ran;
+    read.end.succeeded = flag_in(*members, "succeeded");
+    read.end.clean = flag_in(*members, "clean");
+    read.end.reported = true;
+    read.end.exit_code = static_cast<std::int32_t>(number_of(*members, "exit_code").value_or(0));
+    if (const auto at = number_of(*members, "at_us")) read.end.at = WallTime{*at};
+    read.evidence = evidence_in(*members);
+    return read;
+}
+
+}  // namespace perdure

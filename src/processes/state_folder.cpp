@@ -1,0 +1,161 @@
+#include "processes/state_folder.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include <charconv>
+#include <ctime>
+#include <string_view>
+
+#include "shim/clocks.h"
+#include "shim/format/attempt_files.h"
+#include "shim/format/records.h"
+
+namespace perdure {
+namespace {
+
+constexpr auto life_name = "life";
+
+Error os_error(const std::string& what) {
+    return error(Errc::unavailable, what + ": " + ::strerror(errno));
+}
+
+std::string first_line(const char* path) {
+    const auto text = read_file(AT_FDCWD, path, 4096);
+    if (!text) return {};
+    const std::string_view all(*text);
+    return std::string(all.substr(0, all.find('\n')));
+}
+
+std::string machine_id() {
+    auto id = first_line("/etc/machine-id");
+    if (id.empty()) id = first_line("/var/lib/dbus/machine-id");
+    if (!id.empty()) return id;
+    char name[256] = {};
+    ::gethostname(name, sizeof name - 1);
+    return std::string("host:") + name;
+}
+
+std::string hex(std::uint64_t value) {
+    char digits[17];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
+    return {digits, end};
+}
+
+Fd open_folder(int root, const char* name) {
+    ::mkdirat(root, name, 0700);
+    return Fd(::openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<StateFolder>> StateFolder::open(const std::string& path) {
+    auto folder = std::make_shared<StateFolder>();
+    if (auto opened = folder->lock_and_open(path); !opened) return opened.error();
+    return folder;
+}
+
+Result<void> StateFolder::lock_and_open(const std::string& path) {
+    ::mkdir(path.c_str(), 0700);
+    root_.reset(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!root_) return os_error("state directory `" + path + "`");
+    lock_.reset(::openat(root_.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock_) return os_error("lock of `" + path + "`");
+    if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) return os_error("lock of `" + path + "`");
+        return error(Errc::conflict, "another worker uses the state directory `" + path + "`");
+    }
+    attempts_ = open_folder(root_.get(), "attempts");
+    char whole[PATH_MAX];
+    struct stat about {};
+    if (!attempts_ || ::fstat(root_.get(), &about) != 0 || !::realpath(path.c_str(), whole))
+        return os_error("state directory `" + path + "`");
+    attempts_path_ = std::string(whole) + "/attempts";
+    identity_ = {.machine = machine_id(),
+                 .boot = first_line("/proc/sys/kernel/random/boot_id"),
+                 .device = about.st_dev,
+                 .inode = about.st_ino};
+    mark_ = hex(identity_.device) + "." + hex(identity_.inode) + "/";
+    life_ = read_life();
+    return {};
+}
+
+StateFolder::LifeFile StateFolder::read_life() {
+    LifeFile life;
+    const auto text = read_file(root_.get(), life_name, 64 * 1024);
+    if (!text) return life;
+    RecordReader reader(*text);
+    while (const auto record = reader.next()) {
+        if (record->name == "number")
+            life.number = number_in<std::uint64_t>(record->bytes).value_or(0);
+        if (record->name == "boot") life.boot = record->bytes;
+        if (record->name == "clean") life.clean = record->bytes == "1";
+        if (record->name == "crash")
+            life.crashes_us.insert(number_in<std::int64_t>(record->bytes).value_or(0));
+    }
+    // A number that went back would let an old life speak for us. The seconds since 1970 are above
+    // every count of starts.
+    if (life.number == 0 || reader.corrupt())
+        life.number = static_cast<std::uint64_t>(std::time(nullptr));
+    return life;
+}
+
+int StateFolder::write_life(bool durably) {
+    std::string text;
+    append_record(text, "number", std::to_string(life_.number));
+    append_record(text, "boot", life_.boot);
+    append_record(text, "clean", life_.clean ? "1" : "0");
+    for (const auto at : life_.crashes_us) append_record(text, "crash", at);
+    // The new text is complete or not there: a rename is atomic, synced or not.
+    if (durably) return attempt_files::write_durably(root_.get(), life_name, text);
+    if (const int failed = attempt_files::write_plainly(root_.get(), "life.next", text))
+        return failed;
+    return ::renameat(root_.get(), "life.next", root_.get(), life_name) == 0 ? 0 : errno;
+}
+
+Result<Life> StateFolder::begin_life(bool new_process) {
+    const std::lock_guard hold(life_mutex_);
+    const auto now = shim_boot_now();
+    // After a reboot nobody knows how the last life ended: most likely it was the machine's end.
+    if (life_.boot != identity_.boot) life_.crashes_us.clear();
+    const bool crashed = new_process && !life_.clean && life_.boot == identity_.boot;
+    if (crashed) life_.crashes_us.insert(now.us);
+    std::erase_if(life_.crashes_us, [&](std::int64_t at) { return at < (now - minutes(1)).us; });
+    life_.boot = identity_.boot;
+    life_.clean = false;
+    ++life_.number;
+    if (const int failed = write_life(true))
+        return error(Errc::unavailable, std::string("life number: ") + ::strerror(failed));
+    return Life{life_.number, static_cast<std::uint32_t>(life_.crashes_us.size())};
+}
+
+void StateFolder::stopped_cleanly() {
+    const std::lock_guard hold(life_mutex_);
+    life_.clean = true;
+    write_life(false);
+}
+
+void StateFolder::move_aside(const std::string& name) {
+    const auto damaged = open_folder(root_.get(), "damaged");
+    const auto as = name + "." + std::to_string(life_.number);
+    ::renameat(attempts_.get(), name.c_str(), damaged.get(), as.c_str());
+}
+
+void StateFolder::note_shim(pid_t pid) {
+    const std::lock_guard hold(pids_mutex_);
+    pids_.insert(pid);
+}
+
+void StateFolder::forget_shim(pid_t pid) {
+    const std::lock_guard hold(pids_mutex_);
+    pids_.erase(pid);
+}
+
+bool StateFolder::is_noted_shim(pid_t pid) {
+    const std::lock_guard hold(pids_mutex_);
+    return pids_.contains(pid);
+}
+
+}  // namespace perdure

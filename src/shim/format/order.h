@@ -1,0 +1,42 @@
+// Order: everything that a shim needs to know about its attempt, written by the worker into the
+// attempt's directory before the shim is started and never changed. docs/formats has the page.
+// A text that lacks its last record, or anything that must be there, is corrupt.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "core/isolation.h"
+#include "core/job.h"
+#include "core/timing.h"
+
+namespace perdure {
+
+struct Order {
+    AttemptKey attempt;
+    std::uint64_t assignment = 0;
+    Terms terms;
+    Timing timing;          // of it: kill_margin, worker_silence, kill_grace
+    std::string boot;       // the boot id under which the order was written
+    std::string host;       // for the evidence
+    std::string directory;  // absolute path of the attempt's directory
+    std::string cgroup;     // absolute path of the slot's cgroup (v2); empty: none
+    std::vector<std::string> argv;
+    std::vector<std::pair<std::string, std::string>> env;  // all of it
+    std::string cwd;                                       // empty: the attempt's own folder
+    std::uint64_t output_max = 0;
+    Duration run_timeout;
+    std::optional<Duration> idle_timeout;
+};
+
+std::string to_text(const Order& order);
+Result<Order> parse_order(std::string_view text);
+
+inline constexpr std::size_t order_max = std::size_t{16} << 20;
+
+}  // namespace perdure

@@ -1,0 +1,50 @@
+// perdure-shim: started by a worker, once for each attempt; not for people.
+//   descriptor 3  the attempt's directory, locked by the worker for us: who holds it is its shim
+//   descriptor 4  a stream socket to that worker
+// Exit code 0: the result is on disk. Others: there is none, and nothing was started.
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "shim/format/attempt_files.h"
+#include "shim/format/fd.h"
+#include "shim/format/order.h"
+#include "shim/shim.h"
+
+namespace {
+
+constexpr int directory_fd = 3;
+constexpr int worker_fd = 4;
+
+enum Exit { not_started_by_a_worker = 64, bad_order = 65, no_resources = 71 };
+
+bool hold_what_was_given() {
+    return ::fcntl(directory_fd, F_SETFD, FD_CLOEXEC) == 0 &&
+           ::fcntl(worker_fd, F_SETFD, FD_CLOEXEC) == 0 && ::fchdir(directory_fd) == 0 &&
+           ::flock(directory_fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+// Signals are the worker's business, not a terminal's: all are blocked, SIGCHLD is read.
+bool settle_in() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::close_range(worker_fd + 1, ~0U, 0);
+    return ::sigprocmask(SIG_SETMASK, &all, nullptr) == 0 &&
+           ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 &&
+           ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+}  // namespace
+
+int main() {
+    using namespace perdure;
+    if (!hold_what_was_given()) return not_started_by_a_worker;
+    if (!settle_in()) return no_resources;
+    const auto text = read_file(directory_fd, attempt_files::order, order_max);
+    if (!text) return bad_order;
+    auto order = parse_order(*text);
+    if (!order) return bad_order;
+    Shim shim(Fd(directory_fd), Fd(worker_fd), std::move(*order));
+    return shim.run();
+}

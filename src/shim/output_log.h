@@ -1,0 +1,45 @@
+// OutputLog: what a job prints, stdout and stderr in order of arrival, with a cap. The first half
+// of the cap is appended to `output` as it comes. What follows goes round in `output.tail`; at the
+// end the last half is appended, after a line that says how much was left out. So `output` only
+// ever grows, and whoever follows it by offset never has to go back.
+// A disk that takes no more loses output, never the job: what is lost is counted and said.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "shim/format/fd.h"
+
+namespace perdure {
+
+class OutputLog {
+public:
+    OutputLog(int directory, std::uint64_t max) : directory_(directory), max_(max) {}
+
+    void add(std::string_view bytes);
+    void finish();
+    // The end of what is in `output`, whole lines if possible, at most `max` bytes.
+    std::string last_lines(std::size_t max) const;
+    std::uint64_t printed() const { return printed_; }
+
+private:
+    std::uint64_t head_max() const { return max_ / 2; }
+    std::uint64_t tail_max() const { return max_ - head_max(); }
+    bool open_file(Fd& file, const char* name, int flags);
+    void append(std::string_view bytes);
+    void put_tail(std::string_view bytes);
+    void put_tail_at(std::uint64_t at, std::string_view bytes);
+    void append_tail(std::uint64_t from, std::uint64_t to);
+
+    int directory_;
+    std::uint64_t max_;
+    Fd head_file_;
+    Fd tail_file_;
+    std::uint64_t printed_ = 0;
+    std::uint64_t head_ = 0;  // bytes taken by the head
+    std::uint64_t tail_ = 0;  // bytes that went to the tail, also those overwritten
+    std::uint64_t lost_ = 0;  // bytes that the disk did not take
+};
+
+}  // namespace perdure

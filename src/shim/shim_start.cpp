@@ -1,0 +1,87 @@
+#include <sys/stat.h>
+
+#include "core/start.h"
+#include "shim/clocks.h"
+#include "shim/format/attempt_files.h"
+#include "shim/launch.h"
+#include "shim/protocol.h"
+#include "shim/shim.h"
+
+namespace perdure {
+
+ExecFacts Shim::exec_facts(bool already_started) const {
+    return {.terms = order_.terms,
+            .now = shim_boot_now(),
+            .go_until = go_until_,
+            .lease_until = lease_until_,
+            .already_started = already_started,
+            .kill_ordered = killing_.has_value()};
+}
+
+void Shim::try_exec() {
+    struct stat about {};
+    const bool already_started =
+        ::fstatat(directory_.get(), attempt_files::started, &about, AT_SYMLINK_NOFOLLOW) == 0;
+    const auto decision = decide_exec(exec_facts(already_started), order_.timing);
+    if (decision.answer == ExecAnswer::not_yet) return;
+    if (decision.answer == ExecAnswer::never) {
+        // `started` of somebody before us: nobody knows what became of it.
+        const auto ran = already_started ? Ran::maybe : Ran::no;
+        const auto cause = already_started ? Cause::shim_lost : Cause::cut_off;
+        return finish({.cause = cause, .ran = ran}, std::string(decision.rule));
+    }
+    if (!write_started())
+        return finish({.cause = Cause::no_resources, .ran = Ran::no},
+                      "the attempt's directory cannot be written");
+    exec();
+}
+
+// O4: `started` is durable before exec, for attempts that ask. One that starts at once
+// (repeatable, fenced) only needs it to survive the shim and the worker, which the page cache does.
+// After a power loss its absence proves nothing, and nobody says so: the worker lists such an
+// attempt of an earlier boot as started, and the server presumes the same of one that is not
+// listed (decide_inherit).
+bool Shim::write_started() {
+    using namespace attempt_files;
+    if (write_plainly(directory_.get(), started, {}) != 0) return false;
+    if (!order_.terms.asks) return true;
+    if (sync_file(directory_.get(), started) == 0 && ::fsync(directory_.get()) == 0) return true;
+    ::unlinkat(directory_.get(), started, 0);
+    return false;
+}
+
+// The job's folder, its socket and the pipe for its output. Answers the pipe's end for the job.
+int Shim::open_job_side() {
+    if (::mkdirat(directory_.get(), attempt_files::work, 0700) != 0 && errno != EEXIST) return -1;
+    if (job_socket_.open(attempt_files::job_socket) != 0) return -1;
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
+    output_.reset(ends[0]);
+    ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+    return ends[1];
+}
+
+// `started` is there. The machine may have slept since the check: look once more.
+void Shim::exec() {
+    const Fd job_output(open_job_side());
+    if (!job_output)
+        return finish({.cause = Cause::no_resources, .ran = Ran::no},
+                      "the job's folder, socket or pipe cannot be made");
+    const auto decision = decide_exec(exec_facts(false), order_.timing);
+    if (decision.answer != ExecAnswer::exec)
+        return finish({.cause = Cause::cut_off, .ran = Ran::no}, std::string(decision.rule));
+
+    oom_kills_before_ = oom_kills();
+    const auto own_folder = order_.directory + "/" + attempt_files::work;
+    const auto launched = launch(order_, own_folder, job_output.get());
+    if (launched.failure)
+        return finish({.cause = launched.failure->cause, .ran = Ran::no},
+                      launched.failure->sentence);
+    leader_ = launched.pid;
+    phase_ = Phase::running;
+    started_at_ = active_at_ = shim_mono_now();
+    arm_lease_timer();
+    link_.send(talk::started);
+}
+
+}  // namespace perdure
