@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "wire/text_time.h"
+
 namespace perdure {
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include "config/nearest.h"
 #include "config/settings.h"
+#include "wire/text_time.h"
 
 namespace perdure {
 namespace {
@@ -104,7 +105,7 @@ Result<Value> read_value(const Setting& setting, std::string_view text) {
         return Value(*number);
     }
     if (setting.type == SettingType::duration) {
-        const auto duration = parse_duration(text);
+        const auto duration = duration_value(text);
         if (!duration || !fits(setting, *duration)) return refused(setting, text);
         return Value(*duration);
     }

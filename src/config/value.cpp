@@ -2,21 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <charconv>
-#include <limits>
+
+#include "wire/text_time.h"
 
 namespace perdure {
 namespace {
-
-struct Unit {
-    std::string_view name;
-    std::int64_t us;
-};
-// From long to short; `ms` and `m` share a letter, so the whole word is compared.
-constexpr std::array units = {Unit{"d", days(1).us},    Unit{"h", hours(1).us},
-                              Unit{"m", minutes(1).us}, Unit{"s", seconds(1).us},
-                              Unit{"ms", 1'000},        Unit{"us", 1}};
 
 template <class Number>
 std::optional<Number> take_number(std::string_view& text) {
@@ -27,14 +19,6 @@ std::optional<Number> take_number(std::string_view& text) {
     return number;
 }
 
-std::string_view take_word(std::string_view& text) {
-    std::size_t length = 0;
-    while (length < text.size() && text[length] >= 'a' && text[length] <= 'z') ++length;
-    const auto word = text.substr(0, length);
-    text.remove_prefix(length);
-    return word;
-}
-
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -42,35 +26,6 @@ std::string_view trimmed(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<Duration> parse_duration(std::string_view text) {
-    if (text == "0") return Duration{};
-    if (text.empty()) return std::nullopt;
-    Duration sum;
-    std::size_t next_unit = 0;
-    while (!text.empty()) {
-        const auto count = take_number<std::int64_t>(text);
-        const auto word = take_word(text);
-        while (next_unit < units.size() && units[next_unit].name != word) ++next_unit;
-        if (!count || next_unit == units.size()) return std::nullopt;
-        const auto unit = units[next_unit++].us;
-        if (*count > (std::numeric_limits<std::int64_t>::max() - sum.us) / unit)
-            return std::nullopt;
-        sum.us += *count * unit;
-    }
-    return sum;
-}
-
-std::string duration_text(Duration duration) {
-    std::string text;
-    auto rest = duration.us;
-    for (const auto& unit : units) {
-        if (rest / unit.us == 0) continue;
-        text += fmt::format("{}{}", rest / unit.us, unit.name);
-        rest %= unit.us;
-    }
-    return text.empty() ? "0" : text;
-}
 
 bool HostPort::is_loopback() const {
     return host == "localhost" || host == "::1" || host.starts_with("127.");

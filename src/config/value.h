@@ -16,11 +16,6 @@ namespace perdure {
 
 using Value = std::variant<std::string, std::int64_t, Duration, std::vector<std::string>>;
 
-// "250ms", "90s", "5m", "1h30m", "7d"; units from long to short, each at most once.
-std::optional<Duration> parse_duration(std::string_view text);
-// The shortest text that parse_duration() reads back as the same.
-std::string duration_text(Duration duration);
-
 // HOST:PORT, with an IPv6 host in brackets.
 struct HostPort {
     std::string host;

@@ -1,29 +1,9 @@
 #include "config/value.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 namespace perdure {
 namespace {
-
-TEST(DurationText, is_read_with_units_from_long_to_short) {
-    EXPECT_EQ(parse_duration("250ms"), milliseconds(250));
-    EXPECT_EQ(parse_duration("1h30m"), minutes(90));
-    EXPECT_EQ(parse_duration("7d"), days(7));
-    EXPECT_EQ(parse_duration("0"), Duration{});
-    EXPECT_EQ(parse_duration("1m5ms"), minutes(1) + milliseconds(5));
-}
-
-TEST(DurationText, refuses_what_can_be_misread) {
-    for (const auto* text : {"", "5", "m", "-5s", "5 s", "5s1h", "5s5s", "1.5h", "5sec", "s5",
-                             "99999999999999999999s", "9223372036854775807d"})
-        EXPECT_EQ(parse_duration(text), std::nullopt) << text;
-}
-
-RC_GTEST_PROP(DurationText, reads_back_what_it_writes, ()) {
-    const Duration duration{*rc::gen::inRange<std::int64_t>(0, days(4000).us)};
-    RC_ASSERT(parse_duration(duration_text(duration)) == duration);
-}
 
 TEST(HostPort, knows_loopback_from_the_world) {
     EXPECT_TRUE(parse_host_port("127.0.0.1:7373")->is_loopback());

@@ -1,0 +1,83 @@
+#include "runtime/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace perdure {
+namespace {
+
+constexpr int channel_in_child = 3;
+constexpr int exit_code_of_no_exec = 127;
+
+// Everything the child needs, made before the fork: after it only plain system calls are allowed.
+struct Prepared {
+    std::vector<char*> words;
+    std::vector<std::string> variables;
+    std::vector<char*> environment;
+    pid_t parent = ::getpid();
+};
+
+Prepared prepare(const std::vector<std::string>& command) {
+    Prepared made;
+    for (const auto& word : command) made.words.push_back(const_cast<char*>(word.c_str()));
+    made.words.push_back(nullptr);
+    const auto ours = fmt::format("{}=", watchdog_variable);
+    for (char** variable = environ; *variable; ++variable)
+        if (std::strncmp(*variable, ours.c_str(), ours.size()) != 0)
+            made.variables.emplace_back(*variable);
+    made.variables.push_back(fmt::format("{}{}", ours, channel_in_child));
+    for (auto& variable : made.variables) made.environment.push_back(variable.data());
+    made.environment.push_back(nullptr);
+    return made;
+}
+
+void unblock_signals() {
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void become(const Prepared& prepared, int channel) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // The parent may have died before the line above: then nobody will tell us.
+    if (::getppid() != prepared.parent) ::_exit(exit_code_of_no_exec);
+    ::setsid();
+    unblock_signals();
+    const int nothing = ::open("/dev/null", O_RDONLY);
+    if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+    // dup2 onto itself would leave close-on-exec set.
+    if (channel == channel_in_child)
+        ::fcntl(channel, F_SETFD, 0);
+    else
+        ::dup2(channel, channel_in_child);
+    ::execve(prepared.words[0], prepared.words.data(), prepared.environment.data());
+    ::_exit(exit_code_of_no_exec);
+}
+
+}  // namespace
+
+Result<ChildProcess> start_child(const std::vector<std::string>& command) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return error(Errc::unavailable, fmt::format("socketpair: {}", std::strerror(errno)));
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    const auto prepared = prepare(command);
+    const auto pid = ::fork();
+    if (pid == 0) become(prepared, ends[1]);
+    const int why = errno;
+    ::close(ends[1]);
+    if (pid < 0) {
+        ::close(ends[0]);
+        return error(Errc::unavailable, fmt::format("fork: {}", std::strerror(why)));
+    }
+    return ChildProcess{pid, ends[0]};
+}
+
+}  // namespace perdure
