@@ -14,55 +14,70 @@ constexpr std::size_t args_max = std::size_t{1} << 20;
 constexpr std::size_t command_max = std::size_t{128} << 10;
 constexpr auto duration_max = days(3650);  // deadlines are sums that must not overflow
 
-bool is_name(std::string_view name) {
-    const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-    if (name.empty() || name.size() > name_max || !plain(name.front())) return false;
-    return std::all_of(name.begin(), name.end(),
-                       [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
+using Fault = std::optional<SpecFault>;
+
+SpecFault fault(std::string_view field, std::string what) {
+    return {field, error(Errc::invalid, std::move(what))};
 }
 
-Error bad_name(std::string_view field) {
-    return error(Errc::invalid, std::string(field) +
-                                    " must be 1 to 64 of a-z 0-9 . _ - and begin with a letter "
-                                    "or digit");
+SpecFault bad_name(std::string_view field) {
+    return fault(field, std::string(field) +
+                            " must be 1 to 64 of a-z 0-9 . _ - and begin with a letter or digit");
 }
 
-std::optional<Error> check_durations(const JobSpec& spec) {
+Fault check_names(const JobSpec& spec) {
+    if (!is_name(spec.tenant)) return bad_name("tenant");
+    if (!is_name(spec.queue)) return bad_name("queue");
+    if (spec.kind.empty() && spec.argv.empty())
+        return fault("", "a job needs a command (argv) or a kind");
+    if (!spec.kind.empty() && !is_name(spec.kind)) return bad_name("kind");
+    for (const auto& limit : spec.limits)
+        if (!is_name(limit)) return bad_name("limits");
+    const auto bad_key = [](const std::optional<std::string>& key) {
+        return key && (key->empty() || key->size() > key_max);
+    };
+    if (bad_key(spec.key)) return fault("key", "a key must have 1 to 255 bytes");
+    if (bad_key(spec.idempotency_key))
+        return fault("idempotency_key", "a key must have 1 to 255 bytes");
+    return std::nullopt;
+}
+
+Fault check_durations(const JobSpec& spec) {
     const auto& t = spec.timeouts;
     for (const auto timeout : {t.queue, t.run, t.idle.value_or(t.run), t.total.value_or(t.run)}) {
         if (timeout <= Duration{} || timeout > duration_max)
-            return error(Errc::invalid, "timeouts must be longer than zero and at most 3650 d");
+            return fault("timeouts", "timeouts must be longer than zero and at most 3650 d");
     }
-    for (const auto wait :
-         {spec.hold.value_or(Duration{}), spec.policy.retry_wait, spec.policy.retry_wait_max}) {
-        if (wait < Duration{} || wait > duration_max)
-            return error(Errc::invalid, "hold and retry wait must be zero to 3650 d");
-    }
+    const auto is_bad = [](Duration wait) { return wait < Duration{} || wait > duration_max; };
+    constexpr auto sentence = "hold and retry wait must be zero to 3650 d";
+    if (is_bad(spec.hold.value_or(Duration{}))) return fault("hold", sentence);
+    if (is_bad(spec.policy.retry_wait)) return fault("retry_wait", sentence);
+    if (is_bad(spec.policy.retry_wait_max)) return fault("retry_wait_max", sentence);
     return std::nullopt;
 }
 
 // What exec() cannot carry is refused here, not at the tenth attempt.
-std::optional<Error> check_command(const JobSpec& spec) {
+Fault check_command(const JobSpec& spec) {
     const auto has_nul = [](std::string_view text) {
         return text.find('\0') != std::string_view::npos;
     };
     if (!spec.argv.empty() && spec.argv.front().empty())
-        return error(Errc::invalid, "the first word of argv, the command, must not be empty");
+        return fault("argv", "the first word of argv, the command, must not be empty");
     std::size_t size = spec.cwd.size();
     for (const auto& word : spec.argv) {
-        if (has_nul(word)) return error(Errc::invalid, "argv must not contain NUL bytes");
+        if (has_nul(word)) return fault("argv", "argv must not contain NUL bytes");
         size += word.size() + 1;
     }
     for (const auto& [name, value] : spec.env) {
         if (name.empty() || name.find('=') != std::string::npos || has_nul(name) || has_nul(value))
-            return error(Errc::invalid,
+            return fault("env",
                          "names in env must not be empty or contain '='; no NUL bytes anywhere");
         size += name.size() + value.size() + 2;
     }
     if (size > command_max)
-        return error(Errc::invalid, "argv, env and cwd together must have at most 128 KiB");
+        return fault("", "argv, env and cwd together must have at most 128 KiB");
     if (!spec.cwd.empty() && (spec.cwd.front() != '/' || has_nul(spec.cwd)))
-        return error(Errc::invalid, "cwd must be an absolute path");
+        return fault("cwd", "cwd must be an absolute path");
     return std::nullopt;
 }
 
@@ -85,30 +100,34 @@ private:
 
 }  // namespace
 
-std::optional<Error> check_spec(const JobSpec& spec) {
-    if (!is_name(spec.tenant)) return bad_name("tenant");
-    if (!is_name(spec.queue)) return bad_name("queue");
-    if (spec.kind.empty() && spec.argv.empty())
-        return error(Errc::invalid, "a job needs a command (argv) or a kind");
-    if (!spec.kind.empty() && !is_name(spec.kind)) return bad_name("kind");
+bool is_name(std::string_view name) {
+    const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    if (name.empty() || name.size() > name_max || !plain(name.front())) return false;
+    return std::all_of(name.begin(), name.end(),
+                       [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+std::optional<SpecFault> find_fault(const JobSpec& spec) {
+    if (auto bad = check_names(spec)) return bad;
     if (spec.priority > priority_max)
-        return error(Errc::invalid, "priority must be 0 (first) to 9 (last)");
-    for (const auto& key : {spec.key, spec.idempotency_key}) {
-        if (key && (key->empty() || key->size() > key_max))
-            return error(Errc::invalid, "a key must have 1 to 255 bytes");
-    }
+        return fault("priority", "priority must be 0 (first) to 9 (last)");
     if (spec.args.size() > args_max)
-        return error(Errc::invalid, "args must have at most 1 MiB: pass a reference to the data");
-    for (const auto& limit : spec.limits)
-        if (!is_name(limit)) return bad_name("limit");
+        return fault("args", "args must have at most 1 MiB: pass a reference to the data");
     if (auto bad = check_durations(spec)) return bad;
     if (spec.policy.jitter_percent > 100)
-        return error(Errc::invalid, "jitter must be 0 to 100 percent of the wait");
+        return fault("retry_jitter", "jitter must be 0 to 100 percent of the wait");
     if (auto bad = check_command(spec)) return bad;
     if (spec.effects == Effects::once && spec.policy.retries > 0)
-        return error(Errc::invalid,
-                     "a `once` job cannot have retries: leave them out, or declare it repeatable");
+        return fault("retries",
+                     "a `once` job cannot have retries: leave them out, or declare it "
+                     "repeatable");
     return std::nullopt;
+}
+
+std::optional<Error> check_spec(const JobSpec& spec) {
+    auto fault = find_fault(spec);
+    if (!fault) return std::nullopt;
+    return std::move(fault->error);
 }
 
 std::uint64_t body_hash(const JobSpec& spec) {

@@ -11,7 +11,16 @@
 
 namespace perdure {
 
-// Nothing if the job is acceptable; otherwise a sentence that says what to change.
+// 1 to 64 of a-z 0-9 . _ - that begin with a letter or digit: tenants, queues, kinds, limits.
+bool is_name(std::string_view name);
+
+// Nothing if the job is acceptable; otherwise the field to blame, if it is one alone, and a
+// sentence that says what to change.
+struct SpecFault {
+    std::string_view field;  // as it is spelt on the wire: "timeouts", "idempotency_key"
+    Error error;
+};
+std::optional<SpecFault> find_fault(const JobSpec& spec);
 std::optional<Error> check_spec(const JobSpec& spec);
 
 // A hash of everything that was asked, the idempotency key apart (C5).

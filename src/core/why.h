@@ -1,0 +1,59 @@
+// Why does a job not go on? All that stands in its way, what would remove each, and when.
+// Facts come from several reads and may be a moment old: an answer for people, nothing rests on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/cause.h"
+#include "core/job.h"
+#include "core/timing.h"
+
+namespace perdure {
+
+// Workers, as far as they matter to one job.
+struct WhyWorkers {
+    std::uint32_t connected = 0;
+    std::uint32_t matching = 0;    // take its queue and kind
+    std::uint32_t suspect = 0;     // of those: silent, get nothing until their next heartbeat
+    std::uint32_t draining = 0;    // of those: take nothing new
+    std::uint32_t free_slots = 0;  // of those that are neither
+};
+
+struct WhyFacts {
+    JobState state = JobState::ready;
+    std::string queue;
+    std::string kind;
+    // scheduled and waiting
+    std::optional<Duration> due_in;
+    std::optional<WallTime> due_at;
+    // ready and blocked
+    bool queue_paused = false;
+    bool presumed_lost = false;  // its last attempt's lease ran out; it may still come back
+    std::optional<std::string> blocked_on;  // "key `x`" or "limit `y`"; nothing: held by a person
+    std::vector<std::string> holders;       // ids of jobs that hold it
+    std::optional<Duration> queue_timeout_in;
+    WhyWorkers workers;
+    // starting and running
+    std::string worker;  // empty: its session is not open any more
+    bool asks = false;
+    Duration silent_for;
+    std::optional<Cause> kill_ordered;
+    std::optional<Duration> total_timeout_in;
+    Duration run_timeout;
+};
+
+struct Blocker {
+    std::string what;
+    std::string removed_by;
+    std::optional<Duration> in;  // goes by itself then, in service time
+    std::optional<WallTime> at;  // or on that date
+};
+
+// Empty exactly if the job has ended.
+std::vector<Blocker> explain(const WhyFacts& facts, const Timing& timing);
+
+}  // namespace perdure

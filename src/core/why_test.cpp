@@ -1,0 +1,112 @@
+#include "core/why.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace perdure {
+namespace {
+
+std::vector<WhyWorkers> all_workers() {
+    std::vector<WhyWorkers> all;
+    for (const std::uint32_t connected : {0U, 1U, 3U})
+        for (const std::uint32_t matching : {0U, 1U, 3U})
+            for (const std::uint32_t suspect : {0U, 1U})
+                for (const std::uint32_t draining : {0U, 1U})
+                    for (const std::uint32_t free_slots : {0U, 2U})
+                        if (matching <= connected && suspect + draining <= matching)
+                            all.push_back({connected, matching, suspect, draining, free_slots});
+    return all;
+}
+
+std::vector<WhyFacts> every_combination() {
+    std::vector<WhyFacts> all;
+    for (const auto& place : places)
+        for (const auto& workers : all_workers())
+            for (unsigned bits = 0; bits < 64; ++bits) {
+                const auto bit = [&](unsigned n) { return (bits >> n & 1U) != 0; };
+                WhyFacts facts{.state = place.state, .queue = "q", .workers = workers};
+                if (bit(0))
+                    facts.due_at = WallTime{1};
+                else
+                    facts.due_in = seconds(1);
+                facts.queue_paused = bit(1);
+                facts.presumed_lost = bit(2);
+                if (bit(3)) facts.blocked_on = "key `k`";
+                if (bit(4)) facts.holders = {"0000000000001", "0000000000002"};
+                if (bit(5))
+                    facts.worker = "w", facts.kill_ordered = Cause::cancelled;
+                else
+                    facts.silent_for = seconds(5), facts.asks = true;
+                all.push_back(facts);
+            }
+    return all;
+}
+
+bool says(const std::vector<Blocker>& blockers, std::string_view part) {
+    return std::any_of(blockers.begin(), blockers.end(), [&](const Blocker& blocker) {
+        return blocker.what.find(part) != std::string::npos;
+    });
+}
+
+TEST(Explain, every_state_that_is_not_final_has_a_blocker_and_no_other) {
+    for (const auto& facts : every_combination())
+        EXPECT_EQ(explain(facts, {}).empty(), has_ended(facts.state)) << to_string(facts.state);
+}
+
+TEST(Explain, each_blocker_says_what_it_is_and_what_removes_it) {
+    for (const auto& facts : every_combination())
+        for (const auto& blocker : explain(facts, {})) {
+            EXPECT_FALSE(blocker.what.empty());
+            EXPECT_FALSE(blocker.removed_by.empty());
+            EXPECT_FALSE(blocker.in && blocker.at);
+        }
+}
+
+TEST(Explain, a_paused_queue_is_named_exactly_while_the_job_is_ready) {
+    for (const auto& facts : every_combination()) {
+        const bool named = says(explain(facts, {}), "is paused");
+        EXPECT_EQ(named, facts.queue_paused && facts.state == JobState::ready);
+    }
+}
+
+TEST(Explain, a_ready_job_that_nobody_can_take_names_the_workers) {
+    for (const auto& facts : every_combination()) {
+        if (facts.state != JobState::ready) continue;
+        const auto blockers = explain(facts, {});
+        const auto& w = facts.workers;
+        const bool able = w.matching > w.suspect + w.draining && w.free_slots > 0;
+        EXPECT_EQ(says(blockers, "worker") && !able, !able);
+        EXPECT_EQ(says(blockers, "no worker is connected"), w.connected == 0);
+        EXPECT_EQ(says(blockers, "next in line"),
+                  able && !facts.queue_paused && !facts.presumed_lost);
+    }
+}
+
+TEST(Explain, every_holder_of_the_thing_is_named) {
+    for (const auto& facts : every_combination()) {
+        if (facts.state != JobState::blocked || !facts.blocked_on) continue;
+        const auto blockers = explain(facts, {});
+        for (const auto& holder : facts.holders) EXPECT_TRUE(says(blockers, holder));
+        EXPECT_TRUE(says(blockers, *facts.blocked_on));
+    }
+}
+
+TEST(Explain, a_kill_and_a_silent_worker_are_named_while_it_runs) {
+    for (const auto& facts : every_combination()) {
+        if (place_of(facts.state).place != Place::run) continue;
+        const auto blockers = explain(facts, {});
+        EXPECT_EQ(says(blockers, "being killed"), facts.kill_ordered.has_value());
+        EXPECT_EQ(says(blockers, "is over"), facts.worker.empty());
+    }
+}
+
+TEST(Explain, a_scheduled_job_says_when) {
+    const WhyFacts facts{.state = JobState::scheduled, .due_in = seconds(90)};
+    const auto blockers = explain(facts, {});
+    ASSERT_EQ(blockers.size(), 1U);
+    EXPECT_EQ(blockers.front().in, seconds(90));
+}
+
+}  // namespace
+}  // namespace perdure
