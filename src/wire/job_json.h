@@ -1,0 +1,35 @@
+// The job object: what can be asked, as JSON (docs/protocol/http.md).
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <optional>
+#include <string>
+
+#include "core/job.h"
+#include "wire/json_reader.h"
+#include "wire/json_writer.h"
+
+namespace perdure {
+
+// A job as it is asked for. The delay counts from the moment at which the server takes it, so it
+// is not yet a date; it belongs to what is compared under an idempotency key (C5).
+struct JobRequest {
+    JobSpec spec;
+    std::optional<Duration> delay;
+};
+
+// Reads shape and types; whether the job is acceptable is check_spec()'s to say. Fields that are
+// left out keep what `into` has.
+void read_job(const JsonCursor& at, JobRequest& into);
+// The same without `delay`, as servers send it to workers; may have `retry_of`.
+void read_spec(const JsonCursor& at, JobSpec& into);
+
+// all: every field that has a value, defaults included. changed: only what differs from a default.
+enum class SpecFields { all, changed };
+// Fields only: the caller begins and ends the object.
+void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields);
+
+// JSON text without spaces and with sorted names: equal values have equal texts.
+std::string canonical(const boost::json::value& value);
+
+}  // namespace perdure

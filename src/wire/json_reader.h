@@ -1,0 +1,127 @@
+// Reading JSON that others wrote. Nothing is assumed: the first thing that does not fit is kept
+// with its path, and everything read after it is ignored by the caller.
+//   parse_strict()  for people's requests: duplicate names and numbers that do not fit are refused
+//   parse_quick()   for hot messages between our own programs: the last of two equal names counts
+// Both refuse lone surrogates, NUL characters, invalid UTF-8 and more than 32 levels.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/id.h"
+#include "base/time.h"
+
+namespace perdure {
+
+inline constexpr std::size_t json_depth_max = 32;
+
+// What is wrong, and where: `$.jobs[3].priority`.
+struct Misfit {
+    std::string what;
+    std::string path;
+};
+
+// The values live in `memory`, if one is given: it must outlive them.
+std::optional<Misfit> parse_strict(std::string_view text, boost::json::value& into);
+std::optional<Misfit> parse_quick(std::string_view text, boost::json::value& into);
+
+// What one reading shares.
+struct Reading {
+    bool ignore_unknown = false;
+    std::optional<Misfit> misfit;  // the first one
+};
+
+// One value, with its place in the whole. Lives no longer than the value and its parent.
+class JsonCursor {
+public:
+    JsonCursor(const boost::json::value& root, Reading& reading)
+        : value_(&root), reading_(&reading) {}
+
+    JsonCursor member(std::string_view name, const boost::json::value& value) const;
+    JsonCursor element(std::size_t index, const boost::json::value& value) const;
+
+    const boost::json::value& value() const { return *value_; }
+    bool ok() const { return !reading_->misfit; }
+    void misfit(std::string what) const;
+    bool ignores_unknown() const { return reading_->ignore_unknown; }
+
+    // Each leaves `into` as it is, and notes a misfit, if the value is something else.
+    void read(std::string& into) const;
+    void read(bool& into) const;
+    void read(Duration& into) const;  // text, or a number of seconds
+    void read(WallTime& into) const;
+    template <class Tag>
+    void read(Id<Tag>& into) const {
+        if (const auto id = read_id()) into.value = *id;
+    }
+    template <std::unsigned_integral Number>
+    void read(Number& into) const {
+        read_between(into, 0, std::numeric_limits<Number>::max());
+    }
+    void read(std::int32_t& into) const;
+    template <class T>
+    void read(std::optional<T>& into) const {
+        T content{};
+        read(content);
+        if (ok()) into = std::move(content);
+    }
+    template <class Number>
+    void read_between(Number& into, std::uint64_t least, std::uint64_t most) const {
+        if (const auto number = read_number(least, most)) into = static_cast<Number>(*number);
+    }
+    // The position of a text in `names`; nothing, and a misfit, if it is none of them.
+    std::optional<std::size_t> read_name(std::span<const std::string_view> names) const;
+
+    // Calls each(cursor) for every element of an array.
+    template <class Each>
+    void elements(Each each) const {
+        const auto* array = value_->if_array();
+        if (!array) return misfit("must be a list");
+        for (std::size_t i = 0; i < array->size() && ok(); ++i) each(element(i, (*array)[i]));
+    }
+    // Calls each(name, cursor) for every member of an object.
+    template <class Each>
+    void members(Each each) const {
+        const auto* object = value_->if_object();
+        if (!object) return misfit("must be an object");
+        for (const auto& entry : *object) {
+            if (!ok()) return;
+            const std::string_view name(entry.key().data(), entry.key().size());
+            each(name, member(name, entry.value()));
+        }
+    }
+
+private:
+    std::optional<std::uint64_t> read_id() const;
+    std::optional<std::uint64_t> read_number(std::uint64_t least, std::uint64_t most) const;
+    std::string path() const;
+
+    const boost::json::value* value_;
+    Reading* reading_;
+    const JsonCursor* parent_ = nullptr;
+    std::string_view name_;
+    std::size_t index_ = 0;
+};
+
+// An object with known fields: a table of names, each with the function that reads it.
+template <class T>
+struct JsonField {
+    std::string_view name;
+    void (*read)(const JsonCursor& at, T& into);
+};
+
+template <class T>
+void read_fields(const JsonCursor& at, std::span<const JsonField<T>> fields, T& into) {
+    at.members([&](std::string_view name, const JsonCursor& member) {
+        for (const auto& field : fields)
+            if (field.name == name) return field.read(member, into);
+        if (!at.ignores_unknown()) member.misfit("there is no such field");
+    });
+}
+
+}  // namespace perdure

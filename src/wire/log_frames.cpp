@@ -1,0 +1,63 @@
+#include "wire/log_frames.h"
+
+#include <fmt/format.h>
+
+#include "wire/json_writer.h"
+#include "wire/worker_parts.h"
+
+namespace perdure {
+namespace {
+
+constexpr std::size_t header_max = 256;
+
+std::optional<Misfit> read_header(std::string_view line, LogChunk& chunk, std::size_t& size) {
+    boost::json::value root;
+    if (auto misfit = parse_quick(line, root)) return misfit;
+    Reading reading{.ignore_unknown = true};
+    const JsonCursor at(root, reading);
+    at.members([&](std::string_view name, const JsonCursor& member) {
+        if (read_attempt_key(name, member, chunk.attempt)) return;
+        if (name == "offset") return member.read(chunk.offset);
+        if (name == "size") member.read_between(size, 1, log_chunk_max);
+    });
+    if (!chunk.attempt.job || chunk.attempt.epoch.value == 0 || size == 0)
+        at.misfit("a chunk needs job, epoch and size");
+    return reading.misfit;
+}
+
+}  // namespace
+
+std::string log_frames(const std::vector<LogChunk>& chunks) {
+    std::string body;
+    for (const auto& chunk : chunks) {
+        JsonWriter json(body);
+        json.begin_object();
+        write_attempt_key(json, chunk.attempt);
+        json.field("offset", chunk.offset);
+        json.field("size", chunk.bytes.size());
+        json.end_object();
+        body += '\n';
+        body += chunk.bytes;
+    }
+    return body;
+}
+
+std::optional<Misfit> read_log_frames(std::string_view body, std::vector<LogChunk>& into) {
+    while (!body.empty()) {
+        const auto place = fmt::format("$[{}]", into.size());
+        if (into.size() == log_chunks_max) return Misfit{"at most 1000 chunks at once", place};
+        const auto end = body.substr(0, header_max).find('\n');
+        if (end == std::string_view::npos) return Misfit{"a chunk must begin with a line", place};
+        auto& chunk = into.emplace_back();
+        std::size_t size = 0;
+        if (auto misfit = read_header(body.substr(0, end), chunk, size))
+            return Misfit{misfit->what, place + misfit->path.substr(1)};
+        body.remove_prefix(end + 1);
+        if (body.size() < size) return Misfit{"a chunk has fewer bytes than it says", place};
+        chunk.bytes = body.substr(0, size);
+        body.remove_prefix(size);
+    }
+    return std::nullopt;
+}
+
+}  // namespace perdure
