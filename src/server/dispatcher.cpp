@@ -80,9 +80,11 @@ void Dispatcher::detach(SessionId session, std::uint64_t stream) {
     attached_.erase(found);
 }
 
-void Dispatcher::send(SessionId session, StreamMessage message) {
+bool Dispatcher::send(SessionId session, StreamMessage message) {
     const auto found = attached_.find(session);
-    if (found != attached_.end()) found->second.outbox->send(std::move(message));
+    if (found == attached_.end()) return false;
+    found->second.outbox->send(std::move(message));
+    return true;
 }
 
 void Dispatcher::close_all() {

@@ -33,8 +33,10 @@ public:
 
     Task<void> run(Stop& stop);
     void attach(SessionId session, std::uint64_t stream, std::shared_ptr<Outbox> outbox);
-    // A hint to the session's worker, if its stream ends here; heartbeats carry the same.
-    void send(SessionId session, StreamMessage message);
+    // The stream is over: nothing more is claimed for it.
+    void detach(SessionId session, std::uint64_t stream);
+    // A hint to the session's worker; heartbeats carry the same. False: its stream ends elsewhere.
+    bool send(SessionId session, StreamMessage message);
     void close_all();
     Alarm& alarm() { return *alarm_; }
 
@@ -44,7 +46,6 @@ private:
         std::shared_ptr<Outbox> outbox;
     };
     Task<bool> claim_for_all();
-    void detach(SessionId session, std::uint64_t stream);
 
     Clock& clock_;
     GroupCommit& commits_;

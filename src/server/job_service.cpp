@@ -7,16 +7,53 @@
 
 namespace perdure {
 
+namespace {
+
+Error no_store() { return error(Errc::unavailable, "the store does not answer"); }
+
+}  // namespace
+
+// What is compared under an idempotency key is what was asked: the delay, not the date it became.
+Submit JobService::change_of(JobRequest request, WallTime now) {
+    auto hash = body_hash(request.spec);
+    if (request.delay) {
+        constexpr std::uint64_t spread = 0x9e3779b97f4a7c15ULL;
+        hash ^= (static_cast<std::uint64_t>(request.delay->us) + 1) * spread;
+        request.spec.run_at = now + *request.delay;
+    }
+    return {.id = commits_.next_job_id(),
+            .spec = std::make_shared<const JobSpec>(std::move(request.spec)),
+            .body_hash = hash};
+}
+
 Task<Result<Submitted>> JobService::submit(JobSpec spec) {
-    if (auto wrong = check_spec(spec)) co_return *wrong;
-    if (!commits_.healthy()) co_return error(Errc::unavailable, "the store does not answer");
-    const auto hash = body_hash(spec);
-    Submit change{.id = commits_.next_job_id(),
-                  .spec = std::make_shared<const JobSpec>(std::move(spec)),
-                  .body_hash = hash};
+    return submit(JobRequest{std::move(spec), std::nullopt}, WallTime{});
+}
+
+Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
+    if (auto wrong = check_spec(request.spec)) co_return *wrong;
+    if (!commits_.healthy()) co_return no_store();
+    auto change = change_of(std::move(request), now);
     auto reply = co_await commits_.commit(Lane::submits, std::move(change));
     if (!reply) co_return reply.error();
     co_return std::get<Submitted>(*reply);
+}
+
+Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> requests, WallTime now) {
+    for (std::size_t i = 0; i < requests.size(); ++i)
+        if (auto wrong = check_spec(requests[i].spec))
+            co_return SubmittedAll(RefusedJob{i, std::move(*wrong)});
+    if (!commits_.healthy()) co_return no_store();
+    std::vector<Submit> submits;
+    submits.reserve(requests.size());
+    for (auto& request : requests) submits.push_back(change_of(std::move(request), now));
+    SubmitAll change{std::move(submits)};
+    auto reply = co_await commits_.commit(Lane::submits, std::move(change));
+    if (!reply) co_return reply.error();
+    auto& batch = std::get<BatchSubmitted>(*reply);
+    if (batch.refused)
+        co_return SubmittedAll(RefusedJob{batch.refused->index, std::move(batch.refused->why)});
+    co_return SubmittedAll(std::move(batch.jobs));
 }
 
 Task<Result<Cancelled>> JobService::cancel(JobId job) {

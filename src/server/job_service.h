@@ -2,12 +2,25 @@
 // given only after the commit.
 #pragma once
 
+#include <optional>
+#include <variant>
+#include <vector>
+
 #include "base/log.h"
+#include "ports/clock.h"
 #include "ports/store.h"
 #include "server/dispatcher.h"
 #include "server/group_commit.h"
+#include "wire/job_json.h"
 
 namespace perdure {
+
+// The one of many jobs for which none of them was taken.
+struct RefusedJob {
+    std::size_t index = 0;
+    Error why;
+};
+using SubmittedAll = std::variant<std::vector<Submitted>, RefusedJob>;
 
 class JobService {
 public:
@@ -17,6 +30,10 @@ public:
     // invalid: check_spec(). conflict: same idempotency key, other body. unavailable: nothing was
     // stored. outcome_unknown: ask again with the same idempotency key.
     Task<Result<Submitted>> submit(JobSpec spec);
+    // The same for a job that may have a delay, which counts from `now`.
+    Task<Result<Submitted>> submit(JobRequest request, WallTime now);
+    // All or nothing, in one transaction.
+    Task<Result<SubmittedAll>> submit_all(std::vector<JobRequest> requests, WallTime now);
     // Durable when answered (E1).
     Task<Result<Cancelled>> cancel(JobId job);
     Task<Result<JobView>> job(JobId id);
@@ -25,9 +42,17 @@ public:
     Task<Result<void>> deal_with_quarantined(DealWithQuarantined act);
     Task<Result<void>> define_limit(DefineLimit limit);
     Task<Result<void>> pause(PauseQueue pause);
+    Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) {
+        return store_.audit(after, limit);
+    }
+    // The newest service time that this server has seen.
+    const ServiceTick& clock() const { return commits_.seen().clock; }
+    // Tells the session's worker to drain, if its stream ends here.
+    bool tell_to_drain(SessionId session) { return dispatcher_.send(session, DrainOrder{}); }
 
 private:
     Task<Result<void>> apply(Change change);
+    Submit change_of(JobRequest request, WallTime now);
 
     Store& store_;
     GroupCommit& commits_;

@@ -19,6 +19,7 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
       dispatcher_(ports.clock, commits_, timing, log),
       sessions_(ports.store, commits_, dispatcher_, timing, ports.fatal, log),
       jobs_(ports.store, commits_, dispatcher_, log),
+      pruner_(ports.clock, commits_, ticker_, ports.blobs, log),
       gate_(ports.clock.executor()) {
     commits_.on_work(dispatcher_.alarm());
     commits_.on_activity(ticker_.alarm());
@@ -34,6 +35,7 @@ Task<void> Server::run() {
     gate_.spawn("deadlines", commits_.watch_deadlines(stop_));
     gate_.spawn("tick and sweep", ticker_.run(stop_));
     gate_.spawn("dispatch", dispatcher_.run(stop_));
+    gate_.spawn("prune", pruner_.run(stop_));
 }
 
 void Server::stop() {

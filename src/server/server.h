@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "core/timing.h"
+#include "ports/blobs.h"
 #include "ports/clock.h"
 #include "ports/gate.h"
 #include "ports/random.h"
@@ -15,6 +16,7 @@
 #include "server/dispatcher.h"
 #include "server/group_commit.h"
 #include "server/job_service.h"
+#include "server/pruner.h"
 #include "server/session_service.h"
 #include "server/sweeper.h"
 #include "server/ticker.h"
@@ -27,6 +29,7 @@ struct ServerPorts {
     Random& random;
     // Called when this life cannot go on: the process must exit and be started anew.
     std::function<void(std::string why)> fatal;
+    Blobs* blobs = nullptr;  // what jobs print; nothing where they print nothing
 };
 
 class Server {
@@ -56,6 +59,7 @@ private:
     Dispatcher dispatcher_;
     SessionService sessions_;
     JobService jobs_;
+    Pruner pruner_;
     bool opened_ = false;
     Gate gate_;
 };

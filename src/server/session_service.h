@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "core/timing.h"
+#include "ports/blobs.h"
 #include "ports/store.h"
 #include "server/dispatcher.h"
 #include "server/group_commit.h"
@@ -28,6 +29,10 @@ public:
     // fenced: a later life of that directory has spoken. conflict: its twin is alive.
     Task<Result<OpenAnswer>> open(OpenRequest request);
     Task<Result<std::uint64_t>> open_stream(SessionId session, std::shared_ptr<Outbox> outbox);
+    void close_stream(SessionId session, std::uint64_t stream);
+    // What attempts have printed. A chunk counts only while its attempt is in `run` under that
+    // very session [P2]; it is durable in `blobs` when it is answered.
+    Task<Result<LogResponse>> logs(LogRequest request, Blobs& blobs);
     // unavailable while this server cannot commit (T3).
     Task<Result<HeartbeatAnswerMessage>> heartbeat(HeartbeatRequest request);
     Task<Result<ReportResponse>> report(ReportRequest request);

@@ -1,0 +1,51 @@
+#include "server/pruner.h"
+
+#include <utility>
+
+namespace perdure {
+namespace {
+
+constexpr std::uint32_t batch_max = 200;
+constexpr auto period = seconds(30);
+constexpr auto between_batches = milliseconds(50);  // others commit meanwhile
+
+}  // namespace
+
+Pruner::Pruner(Clock& clock, GroupCommit& commits, const Ticker& ticker, Blobs* blobs, Log log)
+    : commits_(commits),
+      ticker_(ticker),
+      blobs_(blobs),
+      log_(std::move(log)),
+      alarm_(clock.make_alarm()) {}
+
+Task<void> Pruner::run(Stop& stop) {
+    stop.wakes(*alarm_);
+    auto pause = period;
+    while (!stop.requested()) {
+        co_await alarm_->wait(pause);
+        if (stop.requested()) break;
+        std::size_t removed = 0;
+        if (ticker_.is_keeper()) removed = co_await prune_once();
+        pause = removed == batch_max ? between_batches : period;
+    }
+}
+
+Task<std::size_t> Pruner::prune_once() {
+    const ForgetEnded change{batch_max};
+    auto reply = co_await commits_.commit(Lane::submits, change);
+    if (!reply) {
+        log_.write(Level::warn, "retention: will try again", "why", reply.error().what);
+        co_return 0;
+    }
+    auto jobs = std::move(std::get<Forgotten>(*reply).jobs);
+    const auto count = jobs.size();
+    if (count == 0) co_return 0;
+    log_.write(Level::info, "retention: removed", "jobs", count);
+    if (!blobs_) co_return count;
+    auto cleared = co_await blobs_->remove(std::move(jobs));
+    if (!cleared)
+        log_.write(Level::warn, "retention: output left behind", "why", cleared.error().what);
+    co_return count;
+}
+
+}  // namespace perdure
