@@ -1,0 +1,54 @@
+// Api: what every handler has at hand. Lives as long as the server's loop.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "api/bells.h"
+#include "api/metrics.h"
+#include "base/log.h"
+#include "ports/blobs.h"
+#include "ports/catalogue.h"
+#include "ports/clock.h"
+#include "server/server.h"
+
+namespace perdure {
+
+struct ApiOptions {
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 7373;        // 0: any free one
+    bool without_protection = false;  // listen also where other machines can connect
+    std::string version = "0";
+    std::string store = "memory";  // its name, for people
+    std::size_t connections_max = 12'000;
+    std::size_t body_max = std::size_t{16} << 20;
+    Duration header_timeout = seconds(10);
+    Duration body_timeout = seconds(30);
+    Duration idle_timeout = minutes(5);
+    Duration write_timeout = seconds(10);
+    Timing timing;
+};
+
+struct Api {
+    Api(Server& s, Catalogue& c, Blobs& b, Clock& k, Log l, ApiOptions o)
+        : server(s),
+          catalogue(c),
+          blobs(b),
+          clock(k),
+          log(std::move(l)),
+          options(std::move(o)),
+          started_at(k.boot()) {}
+
+    Server& server;
+    Catalogue& catalogue;
+    Blobs& blobs;
+    Clock& clock;
+    Log log;
+    ApiOptions options;
+    BootTime started_at;
+    bool stopping = false;
+    Metrics metrics;
+    Bells bells;
+};
+
+}  // namespace perdure

@@ -1,0 +1,150 @@
+#include "api/api_server.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+#include "api/http/problem.h"
+#include "api/session.h"
+
+namespace perdure {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+// Every connection is a descriptor; what the system allows us, we take.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Result<tcp::endpoint> endpoint_of(const ApiOptions& options) {
+    boost::system::error_code failure;
+    const auto name = options.address == "localhost" ? "127.0.0.1" : options.address;
+    const auto address = asio::ip::make_address(name, failure);
+    if (failure)
+        return error(Errc::invalid, fmt::format("`{}` is no address to listen on: write an IP "
+                                                "address like 127.0.0.1 or ::1",
+                                                options.address));
+    if (!address.is_loopback() && !options.without_protection)
+        return error(Errc::invalid,
+                     fmt::format("{} can be reached from other machines, and there is neither TLS "
+                                 "nor a token yet: listen on 127.0.0.1",
+                                 options.address));
+    return tcp::endpoint(address, options.port);
+}
+
+Error cannot_listen(const tcp::endpoint& endpoint, const boost::system::error_code& failure) {
+    const auto place =
+        fmt::format("port {} on {}", endpoint.port(), endpoint.address().to_string());
+    if (failure == asio::error::address_in_use)
+        return error(Errc::conflict, place +
+                                         " is taken: stop the program that has it, or choose "
+                                         "another port with --listen");
+    if (failure == asio::error::access_denied)
+        return error(Errc::invalid, place + " is not ours to take: choose one above 1023");
+    return error(Errc::unavailable, "cannot listen on " + place + ": " + failure.message());
+}
+
+bool is_shortage(const boost::system::error_code& failure) {
+    return failure == asio::error::no_descriptors || failure == asio::error::no_buffer_space ||
+           failure == asio::error::no_memory || failure.value() == ENFILE;
+}
+
+}  // namespace
+
+ApiServer::ApiServer(Server& server, Catalogue& catalogue, Blobs& blobs, Clock& clock, Log log,
+                     ApiOptions options)
+    : state_(std::make_shared<State>(server, catalogue, blobs, clock, std::move(log),
+                                     std::move(options))),
+      acceptor_(clock.executor()),
+      pause_(clock.make_alarm()),
+      watch_(clock.make_alarm()),
+      gate_(clock.executor()) {}
+
+Result<void> ApiServer::listen() {
+    const auto endpoint = endpoint_of(state_->api->options);
+    if (!endpoint) return endpoint.error();
+    raise_descriptor_limit();
+    boost::system::error_code failure;
+    acceptor_.open(endpoint->protocol(), failure);
+    if (!failure) acceptor_.set_option(tcp::acceptor::reuse_address(true), failure);
+    if (!failure) acceptor_.bind(*endpoint, failure);
+    if (!failure) acceptor_.listen(asio::socket_base::max_listen_connections, failure);
+    if (failure) return cannot_listen(*endpoint, failure);
+    port_ = acceptor_.local_endpoint(failure).port();
+    gate_.spawn("accept connections", accept_all());
+    gate_.spawn("cut off connections", cut_off_overdue());
+    return {};
+}
+
+Task<void> ApiServer::accept_all() {
+    auto& api = *state_->api;
+    while (!api.stopping) {
+        boost::system::error_code failure;
+        auto socket = co_await acceptor_.async_accept(asio::redirect_error(use_task, failure));
+        if (api.stopping) co_return;
+        if (failure) {
+            // Those that wait to be accepted stay in the kernel's line until there is room.
+            if (is_shortage(failure)) {
+                api.log.write(Level::warn, "cannot accept for a moment", "why", failure.message());
+                co_await pause_->wait(milliseconds(100));
+            }
+            continue;
+        }
+        ++api.metrics.connections_accepted;
+        socket.set_option(tcp::no_delay(true), failure);
+        auto connection = std::make_shared<Connection>(std::move(socket));
+        const bool room = state_->connections.size() < api.options.connections_max;
+        auto task = room ? serve_one(state_, std::move(connection))
+                         : refuse_one(state_, std::move(connection));
+        asio::co_spawn(api.clock.executor(), std::move(task), asio::detached);
+    }
+}
+
+Task<void> ApiServer::serve_one(std::shared_ptr<State> state, std::shared_ptr<Connection> one) {
+    const auto place = state->connections.add(one);
+    ++state->api->metrics.connections;
+    co_await serve(state->api, std::move(one));
+    --state->api->metrics.connections;
+    state->connections.remove(place);
+}
+
+Task<void> ApiServer::refuse_one(std::shared_ptr<State> state, std::shared_ptr<Connection> one) {
+    ++state->api->metrics.connections_refused;
+    const auto response = problem(error(Errc::unavailable, "there are too many connections"));
+    std::string text;
+    append_head(text, response, {.framing = Framing::length, .keep_alive = false});
+    text += response.body;
+    boost::system::error_code failure;
+    const auto bytes = asio::buffer(text);
+    co_await asio::async_write(one->socket, bytes, asio::redirect_error(use_task, failure));
+}
+
+Task<void> ApiServer::cut_off_overdue() {
+    auto state = state_;
+    while (!state->api->stopping || state->connections.size() > 0) {
+        co_await watch_->wait(seconds(1));
+        state->connections.cut_off_overdue(state->api->clock.boot());
+    }
+}
+
+void ApiServer::stop() {
+    state_->api->stopping = true;
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    pause_->ring();
+    watch_->ring();
+    state_->api->bells.ring_all();
+    state_->connections.cut_off_idle();
+}
+
+}  // namespace perdure

@@ -1,0 +1,109 @@
+#include "api/audit.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/claim.h"
+
+namespace perdure {
+namespace {
+
+constexpr auto overdue_after = seconds(5);  // of service time
+
+}  // namespace
+
+void Audit::add(const AuditView& view) {
+    repairs_ = view.repairs;
+    fenced_ = view.fenced;
+    holders_ += view.holders.size();
+    for (const auto& holder : view.holders) {
+        taken_.insert(holder.thing);
+        if (!held_[holder.job].insert(holder.thing).second)
+            found_.push_back({holder.job, "holds two slots of " + holder.thing.name});
+    }
+    for (const auto& job : view.jobs) check(job, view.clock);
+}
+
+std::vector<AuditProblem> Audit::problems() const {
+    auto problems = found_;
+    for (const auto& [job, things] : held_)
+        problems.push_back({job, "holds a key or limit and does not exist"});
+    return problems;
+}
+
+void Audit::note(const JobView& job, bool is_so, std::string what) {
+    if (is_so) found_.push_back({job.id, std::move(what)});
+}
+
+void Audit::check(const JobView& job, const ServiceTick& clock) {
+    ++jobs_;
+    check_place(job);
+    check_attempts(job);
+    check_holders(job);
+    check_deadlines(job, clock);
+    held_.erase(job.id);
+}
+
+void Audit::check_place(const JobView& job) {
+    const auto place = place_of(job.state).place;
+    const bool queued = place == Place::ready || place == Place::blocked;
+    const bool timed = job.due.has_value() || job.date.has_value();
+    note(job, queued && !job.queue_deadline, "waits without a queue deadline");
+    note(job, !queued && job.queue_deadline, "has a queue deadline and does not wait");
+    note(job, timed != (place == Place::timer || place == Place::wait),
+         "has a time and is not scheduled, or the other way round");
+    note(job, job.run.has_value() != (place == Place::run),
+         "is in `run` and not running, or the other way round");
+    note(job, job.blocked_on && place != Place::blocked, "waits for a thing and is not blocked");
+    note(job, place == Place::outcome && !job.ended_on, "has ended without a time");
+}
+
+void Audit::check_attempts(const JobView& job) {
+    Epoch epoch;
+    for (const auto& attempt : job.attempts) {
+        epoch = epoch.next();
+        note(job, attempt.epoch != epoch, "an epoch is missing or doubled");
+        const bool runs = job.run && job.run->attempt.epoch == attempt.epoch;
+        note(job, attempt.end.has_value() == runs,
+             runs ? "an attempt that runs has an end" : "an attempt has no end and does not run");
+        note(job, runs && attempt.session != job.run->session,
+             "the attempt and the place name different sessions");
+    }
+    note(job, epoch != job.epoch, "the newest attempt is not the job's epoch");
+}
+
+void Audit::check_holders(const JobView& job) {
+    const auto wanted = things_of(*job.spec);
+    const auto found = held_.find(job.id);
+    const bool should_hold = job.run || job.kept_until;
+    const auto held = found == held_.end() ? std::set<Thing>{} : found->second;
+    const auto right =
+        should_hold ? std::set<Thing>(wanted.begin(), wanted.end()) : std::set<Thing>{};
+    note(job, held != right, "holds other keys or limits than it should");
+    note(job, job.blocked_on && !taken_.contains(*job.blocked_on),
+         "is blocked on something that is free");
+}
+
+void Audit::check_deadlines(const JobView& job, const ServiceTick& clock) {
+    const auto late = [&](const std::optional<ServiceTime>& deadline) {
+        return deadline && *deadline + overdue_after < clock.now &&
+               clock.grace_until + overdue_after < clock.now;
+    };
+    if (has_ended(job.state)) return;
+    note(job, late(job.queue_deadline), "is past its queue timeout");
+    note(job, late(job.due), "is due and does not wake");
+    note(job, late(job.total_deadline) && !(job.run && job.run->order),
+         "is past its total timeout");
+}
+
+std::vector<AuditProblem> seen_twice(std::vector<AuditProblem> first,
+                                     std::vector<AuditProblem> second) {
+    std::sort(first.begin(), first.end());
+    std::sort(second.begin(), second.end());
+    std::vector<AuditProblem> both;
+    std::set_intersection(first.begin(), first.end(), second.begin(), second.end(),
+                          std::back_inserter(both));
+    return both;
+}
+
+}  // namespace perdure

@@ -1,0 +1,56 @@
+// Audit: compares what is stored with itself (C3): one place for each job [P3], attempts and epochs
+// [P2], holders and those who hold (C4), nothing overdue. Fed with ranges of one pass over all
+// jobs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ports/views.h"
+
+namespace perdure {
+
+struct AuditProblem {
+    JobId job;  // zero: it concerns no single job
+    std::string what;
+
+    friend auto operator<=>(const AuditProblem&, const AuditProblem&) = default;
+};
+
+class Audit {
+public:
+    // The next range, in order of ids; the first one has the holders.
+    void add(const AuditView& view);
+
+    // All that does not fit, once the last range was added.
+    std::vector<AuditProblem> problems() const;
+    std::uint64_t jobs() const { return jobs_; }
+    std::uint64_t holders() const { return holders_; }
+    std::uint64_t repairs() const { return repairs_; }
+    std::uint64_t fenced() const { return fenced_; }
+
+private:
+    void check(const JobView& job, const ServiceTick& clock);
+    void check_place(const JobView& job);
+    void check_attempts(const JobView& job);
+    void check_holders(const JobView& job);
+    void check_deadlines(const JobView& job, const ServiceTick& clock);
+    void note(const JobView& job, bool is_so, std::string what);
+
+    std::vector<AuditProblem> found_;
+    std::map<JobId, std::set<Thing>> held_;  // by jobs that have not been looked at yet
+    std::set<Thing> taken_;
+    std::uint64_t jobs_ = 0;
+    std::uint64_t holders_ = 0;
+    std::uint64_t repairs_ = 0;
+    std::uint64_t fenced_ = 0;
+};
+
+// What both looks have found.
+std::vector<AuditProblem> seen_twice(std::vector<AuditProblem> first,
+                                     std::vector<AuditProblem> second);
+
+}  // namespace perdure

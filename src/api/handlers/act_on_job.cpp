@@ -1,0 +1,129 @@
+// POST /v1/jobs/ID/…: what a person does to a job. Durable when answered.
+#include <array>
+
+#include "api/handlers/handlers.h"
+#include "api/handlers/reading.h"
+#include "api/http/query.h"
+#include "api/job_views.h"
+
+namespace perdure::handlers {
+namespace {
+
+std::string_view outcome_name(CancelDecision::Kind kind) {
+    switch (kind) {
+        case CancelDecision::Kind::end_now: return "ended";
+        case CancelDecision::Kind::order_kill: return "kill_ordered";
+        case CancelDecision::Kind::already_ended: return "already_ended";
+    }
+    return "already_ended";
+}
+
+template <class Value>
+Response about(JobId id, std::string_view name, const Value& value) {
+    Response response;
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.field("id", id);
+    out.field(name, value);
+    out.end_object();
+    return response;
+}
+
+Task<Response> deal(Api& api, const Request& request, QuarantineAction action, bool may_still_run) {
+    const auto id = job_of(request);
+    if (!id) co_return problem(id.error());
+    const DealWithQuarantined act{*id, action, may_still_run};
+    auto done = co_await api.server.jobs().deal_with_quarantined(act);
+    if (!done) co_return problem(done.error());
+    auto job = co_await api.server.jobs().job(*id);
+    if (!job) co_return problem(job.error());
+    api.bells.ring(*id);
+    co_return about(*id, "state", to_string(job->state));
+}
+
+struct RetryWish {
+    std::optional<std::string> idempotency_key;
+};
+constexpr std::array retry_fields = {JsonField<RetryWish>{
+    "idempotency_key", [](const JsonCursor& at, RetryWish& w) { at.read(w.idempotency_key); }}};
+
+struct ReleaseWish {
+    bool may_still_run = false;
+};
+constexpr std::array release_fields = {JsonField<ReleaseWish>{
+    "may_still_run", [](const JsonCursor& at, ReleaseWish& w) { at.read(w.may_still_run); }}};
+
+}  // namespace
+
+Task<Response> cancel_job(Api& api, const Request& request) {
+    const auto id = job_of(request);
+    if (!id) co_return problem(id.error());
+    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    auto cancelled = co_await api.server.jobs().cancel(*id);
+    if (!cancelled) co_return problem(cancelled.error());
+    api.bells.ring(*id);
+    co_return about(*id, "outcome", outcome_name(cancelled->kind));
+}
+
+Task<Response> hold_job(Api& api, const Request& request) {
+    const auto id = job_of(request);
+    if (!id) co_return problem(id.error());
+    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    auto done = co_await api.server.jobs().hold(*id);
+    if (!done) co_return problem(done.error());
+    co_return about(*id, "held", true);
+}
+
+Task<Response> unhold_job(Api& api, const Request& request) {
+    const auto id = job_of(request);
+    if (!id) co_return problem(id.error());
+    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    auto done = co_await api.server.jobs().unhold(*id);
+    if (!done) co_return problem(done.error());
+    co_return about(*id, "held", false);
+}
+
+// A new job that asks for the same, without its date: that has passed, or was for the first one.
+Task<Response> retry_job(Api& api, const Request& request) {
+    const auto id = job_of(request);
+    if (!id) co_return problem(id.error());
+    RetryWish wish;
+    if (const auto misfit = read_body<RetryWish>(request, retry_fields, wish))
+        co_return problem(*misfit);
+    auto job = co_await api.server.jobs().job(*id);
+    if (!job) co_return problem(job.error());
+    if (!has_ended(job->state))
+        co_return problem(error(Errc::conflict, "the job has not ended yet: cancel it first"));
+    if (job->state == JobState::quarantined && !job->discarded)
+        co_return problem(
+            error(Errc::conflict, "the job is in quarantine: release, accept or discard it"));
+    JobRequest again{.spec = *job->spec};
+    again.spec.run_at.reset();
+    again.spec.idempotency_key = wish.idempotency_key;
+    again.spec.retry_of = *id;
+    auto submitted = co_await api.server.jobs().submit(std::move(again), api.clock.wall());
+    if (!submitted) co_return problem(submitted.error());
+    Response response{.status = submitted->created ? 201U : 200U};
+    JsonWriter out(response.body);
+    write_submitted(out, *submitted);
+    co_return response;
+}
+
+Task<Response> release_job(Api& api, const Request& request) {
+    ReleaseWish wish;
+    if (const auto misfit = read_body<ReleaseWish>(request, release_fields, wish))
+        co_return problem(*misfit);
+    co_return co_await deal(api, request, QuarantineAction::release, wish.may_still_run);
+}
+
+Task<Response> accept_job(Api& api, const Request& request) {
+    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    co_return co_await deal(api, request, QuarantineAction::accept, false);
+}
+
+Task<Response> discard_job(Api& api, const Request& request) {
+    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    co_return co_await deal(api, request, QuarantineAction::discard, false);
+}
+
+}  // namespace perdure::handlers

@@ -1,0 +1,63 @@
+// GET /v1/jobs: newest first, by pages.
+#include "api/handlers/handlers.h"
+#include "api/handlers/reading.h"
+#include "api/http/query.h"
+#include "api/job_views.h"
+
+namespace perdure::handlers {
+namespace {
+
+constexpr std::uint32_t page_usual = 50;
+constexpr std::uint32_t page_max = 1000;
+
+void read_states(QueryReader& query, std::vector<JobState>& into) {
+    const auto text = query.text("state").value_or("");
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        const auto name = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+        bool known = false;
+        for (const auto& place : places) {
+            if (place.name != name) continue;
+            into.push_back(place.state);
+            known = true;
+        }
+        if (!known) query.misfit("state", "there is no state `" + std::string(name) + "`");
+    }
+}
+
+JobFilter read_filter(QueryReader& query) {
+    JobFilter filter{.tenant = query.tenant()};
+    read_states(query, filter.states);
+    filter.queue = query.text("queue");
+    filter.kind = query.text("kind");
+    filter.key = query.text("key");
+    filter.limit = static_cast<std::uint32_t>(query.number("limit", page_usual, 1, page_max));
+    if (const auto before = query.text("before")) {
+        filter.before = JobId::parse(*before);
+        if (!filter.before) query.misfit("before", "must be the id of a job");
+    }
+    return filter;
+}
+
+}  // namespace
+
+Task<Response> list_jobs(Api& api, const Request& request) {
+    QueryReader query(request);
+    auto filter = read_filter(query);
+    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    auto page = co_await api.catalogue.list(std::move(filter));
+    if (!page) co_return problem(page.error());
+    Response response;
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.key("jobs");
+    out.begin_array();
+    for (const auto& job : page->jobs) write_job_line(out, job);
+    out.end_array();
+    if (page->next) out.field("next", *page->next);
+    out.end_object();
+    co_return response;
+}
+
+}  // namespace perdure::handlers

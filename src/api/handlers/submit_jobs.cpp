@@ -1,0 +1,119 @@
+// POST /v1/jobs. 201 is a promise: it is sent only after the job is durable [P1].
+#include <fmt/format.h>
+#include <boost/json/monotonic_resource.hpp>
+
+#include <algorithm>
+#include <variant>
+
+#include "api/handlers/handlers.h"
+#include "api/handlers/reading.h"
+#include "api/http/query.h"
+#include "api/job_views.h"
+#include "core/submit.h"
+#include "wire/job_json.h"
+
+namespace perdure::handlers {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t jobs_max = 10'000;
+
+struct Wanted {
+    std::vector<JobRequest> jobs;
+    bool is_many = false;
+
+    std::string path(std::size_t index) const {
+        return is_many ? fmt::format("$.jobs[{}]", index) : "$";
+    }
+};
+
+void read_many(const JsonCursor& at, std::vector<JobRequest>& into) {
+    at.members([&](std::string_view name, const JsonCursor& member) {
+        if (name != "jobs") return member.misfit("there is no such field beside `jobs`");
+        member.elements([&](const JsonCursor& job) { read_job(job, into.emplace_back()); });
+        if (into.empty() || into.size() > jobs_max)
+            member.misfit(fmt::format("must be a list of 1 to {} jobs", jobs_max));
+    });
+}
+
+std::optional<Misfit> read_wanted(const std::string& body, Wanted& wanted) {
+    json::monotonic_resource memory(body.size() * 3 + 512);
+    json::value root(&memory);
+    if (auto misfit = parse_strict(body, root)) return misfit;
+    Reading reading;
+    const JsonCursor at(root, reading);
+    const auto* object = root.if_object();
+    wanted.is_many = object && object->contains("jobs");
+    if (wanted.is_many)
+        read_many(at, wanted.jobs);
+    else
+        read_job(at, wanted.jobs.emplace_back());
+    return reading.misfit;
+}
+
+std::optional<Response> check_all(const Wanted& wanted) {
+    for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
+        const auto fault = find_fault(wanted.jobs[i].spec);
+        if (!fault) continue;
+        auto path = wanted.path(i);
+        if (!fault->field.empty()) path += fmt::format(".{}", fault->field);
+        return problem(fault->error, path);
+    }
+    return std::nullopt;
+}
+
+// What only the store can refuse: the key was used for something else, or a limit is not defined.
+std::string path_of_refusal(const Error& why, const std::string& path) {
+    if (why.code == Errc::conflict || why.code == Errc::gone) return path + ".idempotency_key";
+    return why.code == Errc::invalid ? path + ".limits" : "";
+}
+
+Response answer_many(const std::vector<Submitted>& all) {
+    Response response;
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.key("jobs");
+    out.begin_array();
+    for (const auto& submitted : all) write_submitted(out, submitted);
+    out.end_array();
+    out.end_object();
+    const bool any = std::any_of(all.begin(), all.end(), [](const auto& s) { return s.created; });
+    response.status = any ? 201 : 200;
+    return response;
+}
+
+Task<Response> submit_one(Api& api, Wanted wanted) {
+    auto submitted =
+        co_await api.server.jobs().submit(std::move(wanted.jobs.front()), api.clock.wall());
+    if (!submitted) co_return problem(submitted.error(), path_of_refusal(submitted.error(), "$"));
+    ++api.metrics.jobs_submitted;
+    Response response{.status = submitted->created ? 201U : 200U};
+    JsonWriter out(response.body);
+    write_submitted(out, *submitted);
+    co_return response;
+}
+
+Task<Response> submit_many(Api& api, Wanted wanted) {
+    const auto count = wanted.jobs.size();
+    auto submitted =
+        co_await api.server.jobs().submit_all(std::move(wanted.jobs), api.clock.wall());
+    if (!submitted) co_return problem(submitted.error());
+    if (const auto* refused = std::get_if<RefusedJob>(&*submitted))
+        co_return problem(refused->why, path_of_refusal(refused->why, wanted.path(refused->index)));
+    api.metrics.jobs_submitted += count;
+    co_return answer_many(std::get<std::vector<Submitted>>(*submitted));
+}
+
+}  // namespace
+
+Task<Response> submit_jobs(Api& api, const Request& request) {
+    if (const auto& misfit = QueryReader(request).finish()) co_return problem(*misfit);
+    Wanted wanted;
+    if (const auto misfit = read_wanted(request.body, wanted)) co_return problem(*misfit);
+    if (auto refusal = check_all(wanted)) co_return std::move(*refusal);
+    if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted));
+    co_return co_await submit_one(api, std::move(wanted));
+}
+
+}  // namespace perdure::handlers

@@ -1,0 +1,45 @@
+// One request and its answer, apart from any connection. Handlers see nothing else of HTTP.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ports/task.h"
+
+namespace perdure {
+
+enum class Method { get, post, put, other };
+
+struct Request {
+    Method method = Method::get;
+    std::string path;                                        // decoded, without the query
+    std::vector<std::pair<std::string, std::string>> query;  // decoded, as given
+    std::vector<std::string> names;                          // what the route's {} stand for
+    std::string content_type;
+    std::string body;
+};
+
+struct Response {
+    unsigned status = 200;
+    std::string body;
+    std::string_view content_type = "application/json";
+    std::vector<std::pair<std::string_view, std::string>> headers;
+};
+
+// An answer that is sent piece by piece. False: the peer is gone, or too slow; end soon.
+class ChunkedBody {
+public:
+    virtual ~ChunkedBody() = default;
+    virtual Task<bool> begin(Response head) = 0;
+    virtual Task<bool> send(std::string bytes) = 0;
+    // Looks at the connection without waiting.
+    virtual bool peer_is_gone() = 0;
+};
+
+// The path and query of a target, decoded; nothing if it is malformed.
+std::optional<Request> read_target(std::string_view target);
+
+}  // namespace perdure

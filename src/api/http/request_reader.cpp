@@ -1,0 +1,159 @@
+#include "api/http/request_reader.h"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include "api/http/problem.h"
+#include "api/session.h"
+#include "wire/text_time.h"
+
+namespace perdure {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+constexpr std::size_t idle_read = 512;
+constexpr std::size_t busy_read = std::size_t{64} << 10;
+constexpr std::size_t kept_buffer_max = std::size_t{4} << 10;
+constexpr std::size_t drained_max = std::size_t{32} << 20;
+
+Response refusal_of(const boost::system::error_code& failure, const ApiOptions& options) {
+    if (failure == http::error::header_limit)
+        return problem(431, error(Errc::invalid, "the header has more than 16 KiB"));
+    if (failure == http::error::body_limit || failure == http::error::buffer_overflow)
+        return problem(413, error(Errc::invalid, "the body has more than " +
+                                                     std::to_string(options.body_max >> 20) +
+                                                     " MiB: send it in several requests"));
+    return problem(error(Errc::invalid, "this is not HTTP/1.1: " + failure.message()));
+}
+
+Method method_of(http::verb verb) {
+    switch (verb) {
+        case http::verb::get: return Method::get;
+        case http::verb::post: return Method::post;
+        case http::verb::put: return Method::put;
+        default: return Method::other;
+    }
+}
+
+std::string_view view(boost::core::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+struct RequestReader::Parser {
+    explicit Parser(std::size_t body_max) {
+        parser.header_limit(header_max);
+        parser.body_limit(body_max);
+        parser.eager(true);
+    }
+    http::request_parser<http::string_body> parser;
+    boost::system::error_code failure;
+    bool header_seen = false;
+};
+
+Task<bool> RequestReader::read_some(std::size_t size) {
+    boost::system::error_code failure;
+    const auto space = buffer_.prepare(size);
+    const auto count =
+        co_await connection_.socket.async_read_some(space, asio::redirect_error(use_task, failure));
+    buffer_.commit(count);
+    co_return !failure;
+}
+
+// A client with a large body may wait for a word before it sends it.
+Task<bool> RequestReader::welcome_body(Parser& parser) {
+    parser.header_seen = true;
+    connection_.deadline = api_.clock.boot() + api_.options.body_timeout;
+    if (!beast::iequals(parser.parser.get()[http::field::expect], "100-continue")) co_return true;
+    static constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+    boost::system::error_code failure;
+    const auto bytes = asio::buffer(go_on.data(), go_on.size());
+    co_await asio::async_write(connection_.socket, bytes, asio::redirect_error(use_task, failure));
+    co_return !failure;
+}
+
+// True: a whole request is there, or parser.failure says what is wrong. False: no more comes.
+Task<bool> RequestReader::read_into(Parser& parser) {
+    bool idle = buffer_.size() == 0;
+    const auto wait = idle ? api_.options.idle_timeout : api_.options.header_timeout;
+    connection_.deadline = api_.clock.boot() + wait;
+    connection_.is_idle = idle;
+    while (true) {
+        if (idle || buffer_.size() == 0 || parser.failure == http::error::need_more) {
+            const bool more = co_await read_some(idle ? idle_read : busy_read);
+            connection_.is_idle = false;
+            if (!more) co_return false;
+            if (idle) connection_.deadline = api_.clock.boot() + api_.options.header_timeout;
+            idle = false;
+        }
+        parser.failure = {};
+        const auto used = parser.parser.put(buffer_.data(), parser.failure);
+        buffer_.consume(used);
+        const bool bad = parser.failure && parser.failure != http::error::need_more;
+        if (bad || parser.parser.is_done()) co_return true;
+        if (parser.parser.is_header_done() && !parser.header_seen) {
+            const bool welcome = co_await welcome_body(parser);
+            if (!welcome) co_return false;
+        }
+    }
+}
+
+std::optional<Response> RequestReader::timeout_refusal() const {
+    if (!connection_.timed_out || api_.stopping) return std::nullopt;
+    return problem(408, error(Errc::unavailable, "the request did not arrive in time"));
+}
+
+Task<ReadRequest> RequestReader::next() {
+    ReadRequest read;
+    if (buffer_.size() == 0 && buffer_.capacity() > kept_buffer_max) buffer_.shrink_to_fit();
+    const bool began_idle = buffer_.size() == 0;
+    Parser parser(api_.options.body_max);
+    const bool complete = co_await read_into(parser);
+    if (!complete) {
+        const bool had_begun = !began_idle || parser.parser.got_some() || buffer_.size() > 0;
+        if (had_begun) read.refusal = timeout_refusal();
+        co_return read;
+    }
+    connection_.deadline = Connection::never;
+    if (parser.failure) {
+        read.refusal = refusal_of(parser.failure, api_.options);
+        co_return read;
+    }
+    auto& message = parser.parser.get();
+    const auto target = view(message.target());
+    read.keep_alive = message.keep_alive();
+    read.is_http_1_0 = message.version() < 11;
+    read.request = read_target(target);
+    if (target.size() > target_max) {
+        read.request.reset();
+        read.refusal =
+            problem(414, error(Errc::invalid, "the target has more than 8000 characters"));
+    } else if (!read.request) {
+        read.refusal = problem(error(Errc::invalid, "the target is malformed"));
+    }
+    if (!read.request) co_return read;
+    read.request->method = method_of(message.method());
+    read.request->content_type = view(message[http::field::content_type]);
+    read.request->body = std::move(message.body());
+    co_return read;
+}
+
+Task<void> RequestReader::drain() {
+    boost::system::error_code ignored;
+    connection_.socket.shutdown(Socket::shutdown_send, ignored);
+    connection_.deadline = api_.clock.boot() + seconds(2);
+    std::size_t drained = 0;
+    while (drained < drained_max) {
+        buffer_.clear();
+        const bool more = co_await read_some(busy_read);
+        if (!more) co_return;
+        drained += buffer_.size();
+    }
+}
+
+}  // namespace perdure

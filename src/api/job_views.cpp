@@ -1,0 +1,218 @@
+#include "api/job_views.h"
+
+#include <boost/json/value.hpp>
+
+#include "wire/job_json.h"
+#include "wire/text_time.h"
+
+namespace perdure {
+namespace {
+
+constexpr unsigned bits_below_milliseconds = 21;
+
+void time_field(JsonWriter& out, std::string_view name, const std::optional<WallTime>& time) {
+    if (time) out.field(name, time_text(*time));
+}
+
+void rest_field(JsonWriter& out, std::string_view name, const std::optional<ServiceTime>& until,
+                const ServiceTick& clock) {
+    if (until) out.field(name, duration_text(std::max(*until - clock.now, Duration{})));
+}
+
+// What a job left is to be JSON; if it is not, it is shown as the text that it is.
+void write_left(JsonWriter& out, std::string_view result) {
+    boost::json::value parsed;
+    if (result.empty()) return out.null();
+    if (parse_strict(result, parsed)) return out.value(result);
+    out.raw(canonical(parsed));
+}
+
+void write_exit(JsonWriter& out, const AttemptEnd& end) {
+    if (end.cause == Cause::crash_signal)
+        out.field("signal", end.exit_code);
+    else if (end.cause == Cause::exit)
+        out.field("exit_code", end.exit_code);
+}
+
+void write_end(JsonWriter& out, const AttemptEnd& end) {
+    out.field("cause", to_string(end.cause));
+    out.field("ran", to_string(end.ran));
+    out.field("succeeded", end.succeeded);
+    out.field("clean", end.clean);
+    out.field("reported", end.reported);
+    write_exit(out, end);
+    time_field(out, "again_at", end.at);
+}
+
+void write_evidence(JsonWriter& out, const Evidence& evidence) {
+    out.key("evidence");
+    out.begin_object();
+    if (!evidence.result.empty()) {
+        out.key("result");
+        write_left(out, evidence.result);
+    }
+    if (!evidence.detail.empty()) out.field("detail", evidence.detail);
+    if (!evidence.last_lines.empty()) out.field("last_lines", evidence.last_lines);
+    if (!evidence.host.empty()) out.field("host", evidence.host);
+    if (evidence.peak_memory != 0) out.field("peak_memory", evidence.peak_memory);
+    out.field("ran_for", duration_text(evidence.ran_for));
+    out.end_object();
+}
+
+void write_attempt(JsonWriter& out, const AttemptView& attempt, const WorkerNames& workers) {
+    out.begin_object();
+    out.field("epoch", attempt.epoch.value);
+    out.field("generation", attempt.generation);
+    out.field("session", attempt.session);
+    const auto worker = workers.find(attempt.session);
+    if (worker != workers.end()) out.field("worker", worker->second);
+    out.field("claimed_at", time_text(attempt.claimed_on));
+    time_field(out, "ended_at", attempt.ended_on);
+    out.field("asks", attempt.terms.asks);
+    out.field("isolation", to_string(attempt.terms.isolation));
+    out.field("start_committed", attempt.start_committed);
+    if (attempt.end) {
+        write_end(out, *attempt.end);
+        out.field("rule", attempt.rule);
+    }
+    if (attempt.evidence) write_evidence(out, *attempt.evidence);
+    if (attempt.late_result) {
+        out.key("late_result");
+        out.begin_object();
+        write_end(out, *attempt.late_result);
+        out.end_object();
+    }
+    out.end_object();
+}
+
+// The attempt that the job's end rests on: the last one of its generation.
+const AttemptView* deciding(const JobView& job) {
+    return job.attempts.empty() ? nullptr : &job.attempts.back();
+}
+
+const AttemptEnd* deciding_end(const JobView& job) {
+    const auto* attempt = deciding(job);
+    if (!attempt) return nullptr;
+    // Accepted: a person has taken the late result for the end.
+    if (job.state != JobState::quarantined && attempt->late_result && attempt->end &&
+        attempt->end->cause != job.cause)
+        return &*attempt->late_result;
+    return attempt->end ? &*attempt->end : nullptr;
+}
+
+void write_how_it_ended(JsonWriter& out, const JobView& job) {
+    out.field("cause", to_string(job.cause));
+    out.field("rule", job.rule);
+    time_field(out, "ended_at", job.ended_on);
+    const auto* end = deciding_end(job);
+    if (end && end->cause == job.cause) write_exit(out, *end);
+    out.flag("may_have_run", job.may_have_run);
+    out.flag("discarded", job.discarded);
+}
+
+void write_place(JsonWriter& out, const JobView& job, const ServiceTick& clock,
+                 const WorkerNames& workers) {
+    rest_field(out, "due_in", job.due, clock);
+    time_field(out, "due_at", job.date);
+    out.flag("held", job.state == JobState::blocked && !job.blocked_on);
+    if (job.blocked_on) {
+        out.key("blocked_on");
+        out.begin_object();
+        out.field("kind", job.blocked_on->kind == Thing::Kind::key ? "key" : "limit");
+        out.field("name", job.blocked_on->name);
+        out.end_object();
+    }
+    rest_field(out, "queue_timeout_in", job.queue_deadline, clock);
+    rest_field(out, "total_timeout_in", job.total_deadline, clock);
+    if (job.run) {
+        const auto worker = workers.find(job.run->session);
+        if (worker != workers.end()) out.field("worker", worker->second);
+        out.field("session", job.run->session);
+        if (job.run->order) out.field("kill_ordered", to_string(*job.run->order));
+    }
+    out.flag("presumed_lost", job.presumed_lost);
+}
+
+std::string_view left_by(const JobView& job) {
+    const auto* attempt = deciding(job);
+    if (!attempt || !attempt->evidence) return {};
+    return attempt->evidence->result;
+}
+
+}  // namespace
+
+WallTime submitted_on(JobId id) {
+    return WallTime{
+        milliseconds(static_cast<std::int64_t>(id.value >> bits_below_milliseconds)).us};
+}
+
+void write_job_line(JsonWriter& out, const JobLine& job) {
+    const auto& spec = *job.spec;
+    out.begin_object();
+    out.field("id", job.id);
+    out.field("state", to_string(job.state));
+    out.field("tenant", spec.tenant);
+    out.field("queue", spec.queue);
+    if (!spec.kind.empty()) out.field("kind", spec.kind);
+    if (!spec.argv.empty()) {
+        out.key("argv");
+        out.begin_array();
+        for (const auto& word : spec.argv) out.value(word);
+        out.end_array();
+    }
+    out.field("priority", spec.priority);
+    out.field("effects", to_string(spec.effects));
+    if (spec.key) out.field("key", *spec.key);
+    out.field("epoch", job.epoch.value);
+    out.field("generation", job.generation);
+    out.field("submitted_at", time_text(submitted_on(job.id)));
+    time_field(out, "run_at", spec.run_at);
+    if (job.worker) out.field("worker", *job.worker);
+    if (job.cause) out.field("cause", to_string(*job.cause));
+    time_field(out, "ended_at", job.ended_on);
+    out.end_object();
+}
+
+void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
+               const WorkerNames& workers) {
+    out.begin_object();
+    out.field("id", job.id);
+    out.field("state", to_string(job.state));
+    out.field("epoch", job.epoch.value);
+    out.field("generation", job.generation);
+    out.field("submitted_at", time_text(submitted_on(job.id)));
+    write_spec(out, *job.spec, SpecFields::all);
+    write_place(out, job, clock, workers);
+    if (has_ended(job.state)) {
+        write_how_it_ended(out, job);
+        if (const auto left = left_by(job); !left.empty()) {
+            out.key("result");
+            write_left(out, left);
+        }
+    }
+    out.key("attempts");
+    out.begin_array();
+    for (const auto& attempt : job.attempts) write_attempt(out, attempt, workers);
+    out.end_array();
+    out.end_object();
+}
+
+void write_result(JsonWriter& out, const JobView& job) {
+    out.begin_object();
+    out.field("id", job.id);
+    out.field("state", to_string(job.state));
+    write_how_it_ended(out, job);
+    out.key("result");
+    write_left(out, left_by(job));
+    out.end_object();
+}
+
+void write_submitted(JsonWriter& out, const Submitted& submitted) {
+    out.begin_object();
+    out.field("id", submitted.id);
+    out.field("state", to_string(submitted.state));
+    out.field("created", submitted.created);
+    out.end_object();
+}
+
+}  // namespace perdure

@@ -1,0 +1,28 @@
+// What people see of a job, as JSON (docs/protocol/http.md).
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/id.h"
+#include "core/service_time.h"
+#include "ports/catalogue.h"
+#include "ports/views.h"
+#include "wire/json_writer.h"
+
+namespace perdure {
+
+// Names of the workers whose sessions are open.
+using WorkerNames = std::map<SessionId, std::string>;
+
+void write_job_line(JsonWriter& out, const JobLine& job);
+void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
+               const WorkerNames& workers);
+// How it ended, and what it left. Only for a job that has ended.
+void write_result(JsonWriter& out, const JobView& job);
+void write_submitted(JsonWriter& out, const Submitted& submitted);
+
+// When a job was submitted: its id carries the time.
+WallTime submitted_on(JobId id);
+
+}  // namespace perdure

@@ -1,0 +1,189 @@
+#include "api/session.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/status.hpp>
+#include <cerrno>
+#include <exception>
+#include <utility>
+
+#include "api/http/problem.h"
+#include "api/http/request_reader.h"
+#include "api/router.h"
+
+namespace perdure {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+
+class Session final : public ChunkedBody {
+public:
+    Session(std::shared_ptr<Api> api, std::shared_ptr<Connection> connection)
+        : api_(std::move(api)), connection_(std::move(connection)), reader_(*api_, *connection_) {}
+
+    Task<void> run();
+
+    Task<bool> begin(Response head) override;
+    Task<bool> send(std::string bytes) override;
+    bool peer_is_gone() override;
+
+private:
+    Task<void> answer(Request request);
+    Task<void> answer_in_pieces(const Route& route, const Request& request);
+    Task<Response> handle(const Route& route, const Request& request);
+    Task<void> write(Response response);
+    Task<bool> write_out();
+
+    std::shared_ptr<Api> api_;
+    std::shared_ptr<Connection> connection_;
+    RequestReader reader_;
+    std::string out_;
+    bool keep_alive_ = true;
+    bool is_http_1_0_ = false;
+    bool began_ = false;  // an answer in pieces
+};
+
+Task<void> Session::run() {
+    while (keep_alive_ && !api_->stopping) {
+        auto read = co_await reader_.next();
+        keep_alive_ = read.keep_alive;
+        is_http_1_0_ = read.is_http_1_0;
+        if (read.refusal) {
+            keep_alive_ = false;
+            co_await write(std::move(*read.refusal));
+            co_await reader_.drain();
+        } else if (read.request) {
+            co_await answer(std::move(*read.request));
+        }
+    }
+}
+
+Task<void> Session::answer(Request request) {
+    const auto began_at = api_->clock.boot();
+    auto routed = find_route(request);
+    if (!routed.route) {
+        api_->metrics.answered("none", routed.refusal.status, Duration{});
+        co_await write(std::move(routed.refusal));
+        co_return;
+    }
+    if (routed.route->stream) {
+        co_await answer_in_pieces(*routed.route, request);
+        co_return;
+    }
+    auto response = co_await handle(*routed.route, request);
+    const auto took = api_->clock.boot() - began_at;
+    api_->metrics.answered(routed.route->pattern, response.status, took);
+    co_await write(std::move(response));
+}
+
+Task<Response> Session::handle(const Route& route, const Request& request) {
+    std::string failure;
+    try {
+        co_return co_await route.handle(*api_, request);
+    } catch (const std::exception& thrown) {
+        failure = thrown.what();
+    }
+    api_->log.write(Level::error, "a handler failed", "route", route.pattern, "why", failure);
+    co_return problem(error(Errc::corrupt, "the server failed at this request; its log says more"));
+}
+
+// Ends properly only if the handler says that all is well: otherwise the peer must see a break.
+Task<void> Session::answer_in_pieces(const Route& route, const Request& request) {
+    began_ = false;
+    auto response = co_await route.stream(*api_, request, *this);
+    api_->metrics.answered(route.pattern, response.status, Duration{});
+    if (!began_) {
+        co_await write(std::move(response));
+        co_return;
+    }
+    if (response.status != 200) {
+        keep_alive_ = false;
+        co_return;
+    }
+    if (!is_http_1_0_) out_ += "0\r\n\r\n";
+    const bool sent = co_await write_out();
+    if (!sent) keep_alive_ = false;
+}
+
+Task<void> Session::write(Response response) {
+    if (api_->stopping) keep_alive_ = false;
+    append_head(out_, response, {.framing = Framing::length, .keep_alive = keep_alive_});
+    out_ += response.body;
+    const bool sent = co_await write_out();
+    if (!sent) keep_alive_ = false;
+}
+
+Task<bool> Session::write_out() {
+    constexpr std::size_t kept_max = std::size_t{16} << 10;
+    connection_->deadline = api_->clock.boot() + api_->options.write_timeout;
+    boost::system::error_code failure;
+    const auto bytes = asio::buffer(out_);
+    co_await asio::async_write(connection_->socket, bytes, asio::redirect_error(use_task, failure));
+    connection_->deadline = Connection::never;
+    out_.clear();
+    if (out_.capacity() > kept_max) out_.shrink_to_fit();
+    co_return !failure;
+}
+
+Task<bool> Session::begin(Response head) {
+    began_ = true;
+    const auto framing = is_http_1_0_ ? Framing::until_close : Framing::chunked;
+    if (is_http_1_0_) keep_alive_ = false;
+    append_head(out_, head, {.framing = framing, .keep_alive = keep_alive_});
+    co_return co_await write_out();
+}
+
+Task<bool> Session::send(std::string bytes) {
+    if (bytes.empty()) co_return true;
+    if (is_http_1_0_) {
+        out_ = std::move(bytes);
+    } else {
+        fmt::format_to(std::back_inserter(out_), "{:x}\r\n", bytes.size());
+        out_ += bytes;
+        out_ += "\r\n";
+    }
+    co_return co_await write_out();
+}
+
+bool Session::peer_is_gone() {
+    char byte = 0;
+    const auto count =
+        ::recv(connection_->socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count > 0) return false;
+    return count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+}  // namespace
+
+void append_head(std::string& out, const Response& response, HeadFacts facts) {
+    auto into = std::back_inserter(out);
+    const auto reason = http::obsolete_reason(http::int_to_status(response.status));
+    fmt::format_to(into, "HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", response.status,
+                   std::string_view(reason.data(), reason.size()), response.content_type);
+    for (const auto& [name, value] : response.headers)
+        fmt::format_to(into, "{}: {}\r\n", name, value);
+    if (facts.framing == Framing::length)
+        fmt::format_to(into, "Content-Length: {}\r\n", response.body.size());
+    if (facts.framing == Framing::chunked) out += "Transfer-Encoding: chunked\r\n";
+    if (!facts.keep_alive) out += "Connection: close\r\n";
+    out += "\r\n";
+}
+
+Task<void> serve(std::shared_ptr<Api> api, std::shared_ptr<Connection> connection) {
+    std::string failure;
+    try {
+        Session session(api, connection);
+        co_await session.run();
+    } catch (const std::exception& thrown) {
+        failure = thrown.what();
+    }
+    if (!failure.empty()) api->log.write(Level::error, "a connection failed", "why", failure);
+    boost::system::error_code ignored;
+    connection->socket.close(ignored);
+}
+
+}  // namespace perdure

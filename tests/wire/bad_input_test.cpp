@@ -1,0 +1,180 @@
+// What bad input gets: a stable code, a sentence, the path; nothing is stored, the server lives.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/wire/live_server.h"
+
+namespace perdure::wire_tests {
+namespace {
+
+struct BadInput {
+    std::string name;
+    std::string method;
+    std::string target;
+    std::string body;
+    unsigned status;
+    std::string code;
+    std::string path;
+};
+
+std::string nested(std::size_t depth) {
+    return R"({"argv":["true"],"args":)" + std::string(depth, '[') + std::string(depth, ']') + "}";
+}
+
+std::string job(const std::string& fields) { return R"({"argv":["true"],)" + fields + "}"; }
+
+std::string many(std::size_t count) {
+    std::string jobs = R"({"jobs":[)";
+    for (std::size_t i = 0; i < count; ++i) jobs += R"({"argv":["t"]},)";
+    jobs.back() = ']';
+    return jobs + "}";
+}
+
+std::vector<BadInput> table() {
+    const std::string p = "POST", g = "GET", jobs = "/v1/jobs", none = "/v1/jobs/0000000000001";
+    return {
+        {"malformed", p, jobs, R"({"argv":["true")", 400, "invalid", "$"},
+        {"no json at all", p, jobs, "hello", 400, "invalid", "$"},
+        {"an empty body", p, jobs, "", 400, "invalid", "$"},
+        {"more after the end", p, jobs, R"({"argv":["true"]} x)", 400, "invalid", "$"},
+        {"too deep", p, jobs, nested(40), 400, "invalid", "$"},
+        {"very deep", p, jobs, nested(100'000), 400, "invalid", "$"},
+        {"not an object", p, jobs, R"(["true"])", 400, "invalid", "$"},
+        {"null", p, jobs, "null", 400, "invalid", "$"},
+        {"unknown field", p, jobs, job(R"("colour":"red")"), 400, "invalid", "$.colour"},
+        {"unknown timeout", p, jobs, job(R"("timeouts":{"x":"1s"})"), 400, "invalid",
+         "$.timeouts.x"},
+        {"wrong type", p, jobs, job(R"("priority":"high")"), 400, "invalid", "$.priority"},
+        {"out of range", p, jobs, job(R"("priority":10)"), 400, "invalid", "$.priority"},
+        {"a number that does not fit", p, jobs, job(R"("args":123456789012345678901234567890)"),
+         400, "invalid", "$.args"},
+        {"an infinite number", p, jobs, job(R"("args":1e999)"), 400, "invalid", "$.args"},
+        {"a fraction of a priority", p, jobs, job(R"("priority":1.5)"), 400, "invalid",
+         "$.priority"},
+        {"a negative priority", p, jobs, job(R"("priority":-1)"), 400, "invalid", "$.priority"},
+        {"the same name twice", p, jobs, job(R"("queue":"a","queue":"b")"), 400, "invalid",
+         "$.queue"},
+        {"the same name twice, below", p, jobs, job(R"("args":[1,{"a":1,"a":2}])"), 400, "invalid",
+         "$.args[1].a"},
+        {"a lone surrogate", p, jobs, job(R"("args":"\ud800")"), 400, "invalid", "$"},
+        {"a surrogate in raw bytes", p, jobs, job("\"args\":\"\xED\xA0\x80\""), 400, "invalid",
+         "$"},
+        {"invalid utf-8", p, jobs, job("\"args\":\"\xFF\""), 400, "invalid", "$"},
+        {"a NUL", p, jobs, job(R"("args":"a\u0000b")"), 400, "invalid", "$.args"},
+        {"a NUL in a name", p, jobs, job(R"("args":{"a\u0000":1})"), 400, "invalid", ""},
+        {"a word that is no text", p, jobs, R"({"argv":["echo",1]})", 400, "invalid", "$.argv[1]"},
+        {"no command", p, jobs, "{}", 400, "invalid", "$"},
+        {"an empty command", p, jobs, R"({"argv":[""]})", 400, "invalid", "$.argv"},
+        {"a bad queue", p, jobs, job(R"("queue":"Big Queue")"), 400, "invalid", "$.queue"},
+        {"a bad duration", p, jobs, job(R"("timeouts":{"run":"soon"})"), 400, "invalid",
+         "$.timeouts.run"},
+        {"a timeout of zero", p, jobs, job(R"("timeouts":{"run":0})"), 400, "invalid",
+         "$.timeouts"},
+        {"a bad time", p, jobs, job(R"("run_at":"tomorrow")"), 400, "invalid", "$.run_at"},
+        {"a time and a delay", p, jobs, job(R"("run_at":"2026-11-15T09:30:00Z","delay":1)"), 400,
+         "invalid", "$"},
+        {"once with retries", p, jobs, job(R"("effects":"once","retries":1)"), 400, "invalid",
+         "$.retries"},
+        {"an unknown limit", p, jobs, job(R"("limits":["nobody"])"), 400, "invalid", "$.limits"},
+        {"an empty idempotency key", p, jobs, job(R"("idempotency_key":"")"), 400, "invalid",
+         "$.idempotency_key"},
+        {"a batch with one bad item", p, jobs,
+         R"({"jobs":[{"argv":["true"]},{"argv":["true"],"effects":"twice"}]})", 400, "invalid",
+         "$.jobs[1].effects"},
+        {"a batch whose last limit is unknown", p, jobs,
+         R"({"jobs":[{"argv":["true"]},{"argv":["true"],"limits":["nobody"]}]})", 400, "invalid",
+         "$.jobs[1].limits"},
+        {"a batch that contradicts itself", p, jobs,
+         R"({"jobs":[{"argv":["a"],"idempotency_key":"k"},{"argv":["b"],"idempotency_key":"k"}]})",
+         409, "conflict", "$.jobs[1].idempotency_key"},
+        {"an empty batch", p, jobs, R"({"jobs":[]})", 400, "invalid", "$.jobs"},
+        {"a batch that is too long", p, jobs, many(10'001), 400, "invalid", "$.jobs"},
+        {"a field beside a batch", p, jobs, R"({"jobs":[{"argv":["t"]}],"queue":"q"})", 400,
+         "invalid", "$.queue"},
+        {"no such job", g, none, "", 404, "not_found", ""},
+        {"no id", g, "/v1/jobs/hello", "", 404, "not_found", ""},
+        {"cancel no such job", p, none + "/cancel", "", 404, "not_found", ""},
+        {"logs of no such job", g, none + "/logs", "", 404, "not_found", ""},
+        {"wait for no such job", g, none + "/wait", "", 404, "not_found", ""},
+        {"no such route", g, "/v2/jobs", "", 404, "not_found", ""},
+        {"wrong method", "PUT", jobs, "{}", 405, "invalid", ""},
+        {"unknown method", "BREW", jobs, "", 405, "invalid", ""},
+        {"unknown parameter", g, "/v1/jobs?colour=red", "", 400, "invalid", "?colour"},
+        {"unknown state", g, "/v1/jobs?state=happy", "", 400, "invalid", "?state"},
+        {"a limit of nothing", g, "/v1/jobs?limit=0", "", 400, "invalid", "?limit"},
+        {"no cursor", g, "/v1/jobs?before=x", "", 400, "invalid", "?before"},
+        {"a malformed target", g, "/v1/jobs?queue=%zz", "", 400, "invalid", ""},
+        {"a long target", g, "/v1/jobs?queue=" + std::string(9'000, 'q'), "", 414, "invalid", ""},
+        {"a limit without a maximum", "PUT", "/v1/limits/l", "{}", 400, "invalid", "$.max"},
+        {"a limit of zero", "PUT", "/v1/limits/l", R"({"max":0})", 400, "invalid", "$.max"},
+        {"a bad name of a queue", p, "/v1/queues/A%20B/pause", "", 400, "invalid", ""},
+        {"a large body", p, jobs, job(R"("args":")" + std::string(17U << 20U, 'x') + "\""), 413,
+         "invalid", ""},
+        {"large args", p, jobs, job(R"("args":")" + std::string(2U << 20U, 'x') + "\""), 400,
+         "invalid", "$.args"},
+        {"a worker without a name", p, "/v1/worker/open", R"({"protocol":1})", 400, "invalid",
+         "$.worker"},
+        {"a worker of the future", p, "/v1/worker/open", R"({"protocol":99})", 400, "invalid",
+         "$.protocol"},
+        {"a heartbeat of nobody", p, "/v1/worker/heartbeat", "{}", 400, "invalid", "$.session"},
+        {"a report that is none", p, "/v1/worker/report",
+         R"({"session":"0000000000001","items":[{"kind":"ended"}]})", 400, "invalid", "$.items[0]"},
+        {"a stream of nobody", g, "/v1/worker/stream?session=0000000000001", "", 404, "not_found",
+         ""},
+        {"logs that are none", p, "/v1/worker/logs?session=0000000000001", "hello", 415, "invalid",
+         ""},
+    };
+}
+
+TEST(BadInput, gets_a_stable_code_a_sentence_and_a_path_and_stores_nothing) {
+    LiveServer server;
+    ApiClient client(server.client_options());
+    for (const auto& bad : table()) {
+        SCOPED_TRACE(bad.name);
+        const auto reply = client.request(bad.method, bad.target, bad.body);
+        ASSERT_TRUE(reply) << reply.error().what;
+        EXPECT_EQ(reply->status, bad.status) << reply->text.substr(0, 300);
+        EXPECT_EQ(to_string(reply->error().code), bad.code);
+        EXPECT_FALSE(reply->error().what.empty());
+        const auto path = bad.path.empty() ? reply->path() : bad.path;
+        EXPECT_EQ(reply->path(), path) << reply->text.substr(0, 300);
+    }
+    const auto left = client.request("GET", "/v1/jobs");
+    ASSERT_TRUE(left);
+    EXPECT_EQ(left->text, R"({"jobs":[]})") << "something was stored";
+}
+
+struct RawInput {
+    std::string name;
+    std::string bytes;
+    std::string answer;  // how it begins
+};
+
+TEST(BadInput, that_is_no_http_is_answered_and_the_connection_closed) {
+    LiveServer server({.body_max = std::size_t{1} << 20});
+    const std::string post = "POST /v1/jobs HTTP/1.1\r\nHost: h\r\n";
+    std::string endless = post + "Transfer-Encoding: chunked\r\n\r\n";
+    for (int i = 0; i < 100; ++i) endless += "8000\r\n" + std::string(0x8000, ' ') + "\r\n";
+    const std::vector<RawInput> table = {
+        {"no http", "hello there\r\n\r\n", "HTTP/1.1 400 "},
+        {"a large header", post + "X: " + std::string(20'000, 'x') + "\r\n\r\n", "HTTP/1.1 431 "},
+        {"a header without end", post + "X: " + std::string(20'000, 'x'), "HTTP/1.1 431 "},
+        {"a chunked body without end", endless, "HTTP/1.1 413 "},
+        {"a length that is too much", post + "Content-Length: 99999999999\r\n\r\n",
+         "HTTP/1.1 413 "},
+        {"a length that is none", post + "Content-Length: many\r\n\r\n", "HTTP/1.1 400 "},
+        {"another content type",
+         post + "Content-Type: text/plain\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
+         "HTTP/1.1 415 "},
+        {"a bad chunk", post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 400 "},
+    };
+    for (const auto& raw : table) {
+        SCOPED_TRACE(raw.name);
+        EXPECT_EQ(exchange(server.port(), raw.bytes).substr(0, raw.answer.size()), raw.answer);
+    }
+    ApiClient client(server.client_options());
+    EXPECT_TRUE(client.request("GET", "/livez"));
+}
+
+}  // namespace
+}  // namespace perdure::wire_tests

@@ -1,0 +1,64 @@
+// LiveServer: a real server on a real loop and a real socket, with a memory store behind it. The
+// loop has a thread of its own, so that a test can simply call and wait.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "api/api_server.h"
+#include "client/api_client.h"
+#include "ports/blobs.h"
+#include "runtime/asio_clock.h"
+#include "runtime/entropy.h"
+#include "server/server.h"
+#include "store/memory/memory_store.h"
+
+namespace perdure::wire_tests {
+
+class MemoryBlobs final : public Blobs {
+public:
+    Task<Result<void>> append(std::vector<LogChunk> chunks) override;
+    Task<Result<LogPiece>> read(AttemptKey attempt, std::uint64_t offset, std::size_t max) override;
+    Task<Result<void>> remove(std::vector<JobId> jobs) override;
+
+private:
+    std::map<AttemptKey, std::string> texts_;
+};
+
+class LiveServer {
+public:
+    explicit LiveServer(ApiOptions options = {});
+    ~LiveServer();
+    LiveServer(const LiveServer&) = delete;
+    LiveServer& operator=(const LiveServer&) = delete;
+
+    std::uint16_t port() const { return api_.port(); }
+    std::string url() const { return "http://127.0.0.1:" + std::to_string(port()); }
+    ApiClient::Options client_options() const { return {.urls = {url()}}; }
+    // Runs it on the server's loop and waits for it.
+    void on_loop(std::function<void()> work);
+    void stop();
+
+private:
+    boost::asio::io_context context_{1};
+    AsioClock clock_{context_};
+    Entropy random_;
+    MemoryStore store_{Timing{}};
+    MemoryBlobs blobs_;
+    Server server_;
+    ApiServer api_;
+    std::thread thread_;
+};
+
+// Sends bytes as they are and reads until the peer closes, or `enough` says so.
+std::string exchange(std::uint16_t port, std::string_view bytes,
+                     const std::function<bool(const std::string&)>& enough = {});
+
+// Asks again and again until it is so. A deadline of a minute: it fails, it never hangs.
+void eventually(const std::function<bool()>& is_so);
+
+}  // namespace perdure::wire_tests
