@@ -34,6 +34,7 @@ struct Timing {
     Duration retention = days(14);          // of what has ended
     Duration unresolved = days(365);        // what nobody has dealt with is kept this long
     Duration keep_key = days(30);           // C5: of the idempotency key of what has ended
+    Duration crash_rest = minutes(1);       // O9: a worker that crashes again and again
     Duration detach_lease = seconds(60);    // L2
 };
 

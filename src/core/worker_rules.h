@@ -21,8 +21,6 @@ namespace perdure {
 inline constexpr Duration progress_patience = seconds(30);
 // How long the end of an attempt waits for its output to be taken.
 inline constexpr Duration output_patience = seconds(2);
-// O9: how long a worker that crashes again and again starts nothing new.
-inline constexpr Duration crash_loop_rest = minutes(1);
 
 // The end of an attempt that certainly did not run, as its worker reports it.
 AttemptEnd did_not_run(Cause cause);

@@ -21,9 +21,9 @@ void Supervisor::adopt(const WorkerLife& life) {
     const auto loop = decide_crash_loop({.crashes_in_a_minute = life.crashes_in_a_minute});
     if (loop.start_nothing_new) {
         reached<"worker_rests_after_crashes">();
-        context_.log.write(Level::error, "starts nothing new for a minute", "rule", loop.rule,
+        context_.log.write(Level::error, "starts nothing new for a while", "rule", loop.rule,
                            "crashes", life.crashes_in_a_minute);
-        context_.rests_until = context_.now() + crash_loop_rest;
+        context_.rests_until = context_.now() + context_.options.timing.crash_rest;
         hand_back_unstarted();
     }
     if (loop.end_youngest_adopted) end_youngest();
