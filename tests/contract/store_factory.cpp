@@ -2,6 +2,16 @@
 
 #include "store/memory/memory_store.h"
 
+#ifndef PERDURE_ZOO
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/assert.h"
+#include "store/sqlite/sqlite_store.h"
+#endif
+
 namespace perdure::contract {
 namespace {
 
@@ -9,11 +19,54 @@ std::unique_ptr<Store> make_memory_store(const Timing& timing) {
     return std::make_unique<MemoryStore>(timing);
 }
 
+// The deliberate bugs are in the memory store: only that one is looked at then.
+#ifndef PERDURE_ZOO
+
+// Directories that live as long as this program.
+class Scratch {
+public:
+    ~Scratch() {
+        for (const auto& path : paths_) std::filesystem::remove_all(path);
+    }
+    std::string make() {
+        auto path = (std::filesystem::temp_directory_path() / "perdure-contract-XXXXXX").string();
+        PERDURE_ASSERT(mkdtemp(path.data()) != nullptr);
+        paths_.push_back(path);
+        return path;
+    }
+
+private:
+    std::vector<std::string> paths_;
+};
+
+std::unique_ptr<Store> make(SqliteOptions options, const Timing& timing) {
+    auto store = SqliteStore::open(std::move(options), timing);
+    PERDURE_ASSERT(store.has_value());
+    return std::move(*store);
+}
+
+// As in production: a file, synced, and threads of its own.
+std::unique_ptr<Store> make_sqlite_store(const Timing& timing) {
+    static Scratch scratch;
+    return make({.path = scratch.make() + "/perdure.db"}, timing);
+}
+
+// As in the simulator.
+std::unique_ptr<Store> make_inline_sqlite_store(const Timing& timing) {
+    return make({.path = ":memory:", .threads = false, .durable = false}, timing);
+}
+
+#endif
+
 }  // namespace
 
 const std::vector<StoreFactory>& store_factories() {
     static const std::vector<StoreFactory> factories = {
         {"memory", make_memory_store},
+#ifndef PERDURE_ZOO
+        {"sqlite", make_sqlite_store},
+        {"sqlite_inline", make_inline_sqlite_store},
+#endif
     };
     return factories;
 }

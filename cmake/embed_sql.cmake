@@ -1,0 +1,32 @@
+# perdure_embed_sql(store_sqlite src/store/sqlite/migrations): the numbered .sql files of a folder
+# become the function migrations() of that module, production and zoo alike.
+function(perdure_embed_sql module dir)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/[0-9]*_*.sql)
+  list(SORT files)
+  set(entries "")
+  foreach(file IN LISTS files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    get_filename_component(name ${file} NAME_WE)
+    string(REGEX REPLACE "^0*([0-9]+)_.*" "\\1" number ${name})
+    file(READ ${file} text)
+    string(APPEND entries "        {${number}, \"${name}\", R\"sql(${text})sql\"},\n")
+  endforeach()
+  set(source ${PROJECT_BINARY_DIR}/generated/${module}_migrations.cpp)
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
+"// Made from @dir@ by cmake/embed_sql.cmake.
+#include \"store/sqlite/db/migrate.h\"
+
+namespace perdure::sqlite {
+
+const std::vector<Migration>& migrations() {
+    static const std::vector<Migration> all = {
+@entries@    };
+    return all;
+}
+
+}  // namespace perdure::sqlite
+")
+  foreach(suffix "" _zoo)
+    target_sources(perdure_${module}${suffix} PRIVATE ${source})
+  endforeach()
+endfunction()

@@ -1,0 +1,53 @@
+// Applies groups of changes, each guarded as ports/changes.h says. Every function looks first and
+// writes last: a refusal has touched nothing. What SQLite or a stored row refuses is a Failure: the
+// caller rolls back and throws the State away.
+#pragma once
+
+#include "ports/changes.h"
+#include "ports/store.h"
+#include "store/sqlite/state/state.h"
+
+namespace perdure::sqlite {
+
+// group.cpp: servers, and a group as one transaction (C1, L3)
+Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall);
+Result<GroupReply> commit(State& state, const Group& group);
+Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence);
+
+// group.cpp: the rows that belong to no job
+ChangeReply apply(State& state, const Tick& change);
+ChangeReply apply(State& state, const PromoteWaiting& change);
+ChangeReply apply(State& state, const TakeKeeper& change);
+ChangeReply apply(State& state, const DefineLimit& change);
+ChangeReply apply(State& state, const PauseQueue& change);
+// sessions.cpp
+ChangeReply apply(State& state, const Renew& change);
+ChangeReply apply(State& state, const OpenSession& change);
+ChangeReply apply(State& state, const OpenStream& change);
+ChangeReply apply(State& state, const EndSession& change);
+// claim.cpp
+ChangeReply apply(State& state, const Claim& change);
+// attempts.cpp
+ChangeReply apply(State& state, const Start& change);
+ChangeReply apply(State& state, const Report& change);
+ChangeReply apply(State& state, const Progress& change);
+ChangeReply apply(State& state, const Settle& change);
+ChangeReply apply(State& state, const Reinstate& change);
+ChangeReply apply(State& state, const OrderKill& change);
+// jobs.cpp
+ChangeReply apply(State& state, const Submit& change);
+ChangeReply apply(State& state, const SubmitAll& change);
+ChangeReply apply(State& state, const MoveWaiting& change);
+ChangeReply apply(State& state, const ForgetEnded& change);
+// people.cpp
+ChangeReply apply(State& state, const Cancel& change);
+ChangeReply apply(State& state, const Hold& change);
+ChangeReply apply(State& state, const DealWithQuarantined& change);
+
+// Where a job is first, or again when a person lets it go.
+PlaceRow first_place(const State& state, const JobRow& job);
+void begin_generation(State& state, JobRow& job);
+void end_waiting(State& state, JobRow& job, const Outcome& outcome);
+void order_kill(State& state, JobRow& job, Cause cause);
+
+}  // namespace perdure::sqlite

@@ -1,0 +1,251 @@
+// Attempts: starts, reports, progress, and what a server settles (O1, O2, O4).
+#include <algorithm>
+
+#include "base/probe.h"
+#include "store/sqlite/apply/apply.h"
+#include "store/sqlite/apply/ending.h"
+#include "store/sqlite/apply/moves.h"
+#include "store/sqlite/rows/codec.h"
+
+namespace perdure::sqlite {
+namespace {
+
+Error no_such_job() { return error(Errc::not_found, "there is no such job"); }
+Error not_the_running_attempt(std::string_view rule) {
+    return error(Errc::fenced, std::string(rule));
+}
+
+// A message counts only from the session that owns the attempt now (O1).
+bool is_owner(const State& state, const Run& run, SessionId speaker) {
+    const SessionRow* session = state.session(speaker);
+    return session && session->open && run.session == speaker;
+}
+
+// The attempt that a message is about, as far as it exists.
+struct Subject {
+    JobRow* job = nullptr;
+    AttemptRow* attempt = nullptr;
+    const Run* run = nullptr;  // if it is the one in `run`
+};
+
+Subject find(State& state, AttemptKey key) {
+    Subject subject{.job = state.job(key.job)};
+    if (!subject.job) return subject;
+    subject.attempt = state.load.attempt(*subject.job, key.epoch);
+    subject.run = subject.job->running(key.epoch);
+    return subject;
+}
+
+void put_into_run(State& state, const Subject& subject, SessionId session) {
+    AttemptRow& attempt = *subject.attempt;
+    if (attempt.session() != session) {
+        attempt.assignment = state.draw_assignment(session);
+        attempt.owners.push_back(session);
+    }
+    attempt.end.reset();
+    attempt.ended_on.reset();
+    attempt.rule = {};
+    attempt.start_committed = true;
+    subject.job->presumed_lost.reset();
+    move(state, *subject.job,
+         Run{.epoch = attempt.epoch,
+             .session = session,
+             .assignment = attempt.assignment,
+             .state = JobState::running,
+             .confirm_deadline = state.now()});
+}
+
+// A result lies in the directory: whoever has that now, also after a reboot, may report it.
+bool owned_it(const State& state, const AttemptRow& attempt, SessionId speaker) {
+    if (attempt.was_owned_by(speaker)) return true;
+    const SessionRow* session = state.session(speaker);
+    return session &&
+           std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
+               return state.session_that_exists(owner).directory.same_place(session->directory);
+           });
+}
+
+ReportFacts report_facts(const State& state, const Subject& subject, const Report& said) {
+    const auto speaker = said.session;
+    if (!subject.attempt) return {};
+    const auto& lost = subject.job->presumed_lost;
+    const auto& end = subject.attempt->end;
+    return {.attempt_exists = true,
+            .session_owned_it = owned_it(state, *subject.attempt, speaker),
+            .in_run = subject.run != nullptr,
+            // Also after it has ended: nobody else can have started it.
+            .session_is_owner = subject.run && subject.run->session == speaker,
+            .did_not_run = said.end.ran == Ran::no,
+            .already_reported = end && end->reported,
+            .presumed_lost = lost && lost->epoch == subject.attempt->epoch,
+            .job_ended = has_ended(state_of(*subject.job))};
+}
+
+void keep_evidence(State& state, const Subject& subject, const EvidenceRef& evidence) {
+    if (!evidence && !subject.attempt->evidence.is_there()) return;
+    const auto bytes = evidence ? encode(*evidence) : std::string{};
+    state.keep(*subject.job, *subject.attempt, Large::evidence, evidence ? &bytes : nullptr);
+}
+
+void accept(State& state, const Subject& subject, const Report& said) {
+    auto end = said.end;
+    end.reported = true;
+    keep_evidence(state, subject, said.evidence);
+    // What was begun and saved is what was committed (O10).
+    end.clean = subject.attempt->clean;
+    const auto epoch = subject.attempt->epoch;
+    const auto next = next_after(state.load, *subject.job, epoch, end);
+    end_attempt(state, *subject.job, epoch, end, next);
+}
+
+void file_late(State& state, const Subject& subject, const Report& said) {
+    reached<"late_result_stored">();
+    auto end = said.end;
+    end.reported = true;
+    ++state.service.fenced;
+    if (subject.attempt->late_result) return;
+    subject.attempt->late_result = end;
+    subject.attempt->unsaved = true;
+    keep_evidence(state, subject, said.evidence);
+    state.touch(*subject.job);
+}
+
+// A process lives in the directory and the boot that it was started in.
+bool may_bring_back(const State& state, const AttemptRow& attempt, const SessionRow& session) {
+    return std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
+        return state.session_that_exists(owner).directory == session.directory;
+    });
+}
+
+StartFacts unowned_start_facts(const Subject& subject) {
+    if (!subject.attempt) return {};
+    const auto& lost = subject.job->presumed_lost;
+    const bool fenced = subject.attempt->terms.isolation == Isolation::fenced;
+    return {.asks = subject.attempt->terms.asks,
+            .presumed_lost = fenced && lost && lost->epoch == subject.attempt->epoch};
+}
+
+const char* why_not_reinstated(const Subject& subject) {
+    const auto& job = *subject.job;
+    const auto& attempt = *subject.attempt;
+    if (!job.presumed_lost || job.presumed_lost->epoch != attempt.epoch)
+        return "it is not waiting as presumed lost: claimed, ended or reported since";
+    if (!is_waiting_for_a_claim(state_of(job))) return "the job has ended, or runs";
+    // Its key may be somebody else's by now.
+    if (attempt.terms.isolation == Isolation::exclusive) return "it was exclusive";
+    if (attempt.terms.asks && !attempt.start_committed) return "it never got a go";
+    return nullptr;
+}
+
+}  // namespace
+
+ChangeReply apply(State& state, const Start& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.run) {
+        const auto decision = decide_start(unowned_start_facts(subject));
+        if (decision.answer == StartAnswer::again)
+            return error(Errc::conflict, std::string(decision.rule));
+        return not_the_running_attempt(decision.rule);
+    }
+    const auto decision =
+        decide_start({.in_run = true,
+                      .session_is_owner = is_owner(state, *subject.run, change.session),
+                      .state = subject.run->state,
+                      .asks = subject.attempt->terms.asks,
+                      .kill_ordered = subject.run->order.has_value()});
+    if (decision.answer == StartAnswer::fenced) return not_the_running_attempt(decision.rule);
+    if (decision.commit_running) {
+        auto run = *subject.run;
+        run.state = JobState::running;
+        subject.attempt->start_committed = true;
+        move(state, *subject.job, run);
+    }
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const Report& change) {
+    const auto subject = find(state, change.attempt);
+    const auto decision = decide_report(report_facts(state, subject, change));
+    switch (decision.answer) {
+        case ReportAnswer::correct:
+            reached<"presumed_end_corrected">();
+            accept(state, subject, change);
+            break;
+        case ReportAnswer::accept: accept(state, subject, change); break;
+        case ReportAnswer::repeated: break;
+        case ReportAnswer::file_late: file_late(state, subject, change); break;
+        case ReportAnswer::fenced: return not_the_running_attempt(decision.rule);
+    }
+    return {Reported{decision.answer, decision.rule}};
+}
+
+ChangeReply apply(State& state, const Progress& change) {
+    const auto subject = find(state, change.attempt);
+    ProgressFacts facts;
+    if (subject.run) {
+        facts = {.in_run = true,
+                 .session_is_owner = is_owner(state, *subject.run, change.session),
+                 .state = subject.run->state,
+                 .asks = subject.attempt->terms.asks,
+                 .number = change.number,
+                 .last_number = subject.attempt->progress_number};
+    }
+    const auto decision = decide_progress(facts);
+    if (!decision) return not_the_running_attempt(decision.rule);
+    if (decision.repeated) return {Applied{}};
+    subject.attempt->progress_number = change.number;
+    const bool saved = change.kind == Progress::Kind::checkpoint;
+    subject.attempt->clean = saved;
+    if (saved) state.keep(*subject.job, *subject.attempt, Large::checkpoint, &change.checkpoint);
+    state.touch(*subject.job);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const Settle& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
+    if (subject.run->state != change.state)
+        return error(Errc::conflict, "the attempt is in another state");
+    const auto session = subject.run->session;
+    if (change.renewal) {
+        if (session != change.renewal->session)
+            return error(Errc::conflict, "another session owns the attempt");
+        if (state.session_that_exists(session).renewal != change.renewal->number) {
+            reached<"renewed_before_the_sweep_could_end_it">();
+            return error(Errc::conflict, "the lease was renewed");
+        }
+    }
+    const auto* why = why_outdated(*subject.job, *subject.attempt, change.end, change.next);
+    if (why) return error(Errc::conflict, why);
+    if (!change.end.reported) ++state.change_session(session).given_up;
+    end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const Reinstate& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    const SessionRow* session = state.session(change.session);
+    if (!session) return error(Errc::not_found, "there is no such session");
+    if (!session->open) return error(Errc::fenced, "the session has ended");
+    if (!subject.attempt) return error(Errc::conflict, "there is no such attempt");
+    if (!may_bring_back(state, *subject.attempt, *session))
+        return error(Errc::fenced, "the session never owned the attempt");
+    if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
+    reached<"presumed_loss_undone">();
+    put_into_run(state, subject, session->id);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const OrderKill& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
+    // A person's word stays: a cancelled job is never retried, whatever else was ordered (E1).
+    if (subject.run->order == Cause::cancelled) return {Applied{}};
+    order_kill(state, *subject.job, change.cause);
+    return {Applied{}};
+}
+
+}  // namespace perdure::sqlite

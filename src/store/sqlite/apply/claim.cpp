@@ -1,0 +1,228 @@
+// Claim: in claim order, over the shapes that the session can take (C4, E6).
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "base/probe.h"
+#include "store/sqlite/apply/apply.h"
+#include "store/sqlite/apply/moves.h"
+
+namespace perdure::sqlite {
+namespace {
+
+// A claim that meets a long line of jobs behind one key moves them away a piece at a time.
+constexpr std::uint32_t looked_at_max = 1'000;
+constexpr std::uint32_t ahead_max = 256;
+
+// The front of a line. A job that is not in memory is loaded with its row.
+std::vector<ClaimOrder> line_after(State& state, ShapeId shape,
+                                   const std::optional<ClaimOrder>& skipped, std::uint32_t max) {
+    std::vector<ClaimOrder> found;
+    auto row = state.places().line_after(shape, skipped, max);
+    while (row.next()) {
+        const JobId id{row.natural(PlaceTables::line_job)};
+        JobRow& job = state.is_loaded(id) ? *state.job(id) : state.add_ready(id, row);
+        const auto* ready = job.in<Ready>();
+        if (!ready) fail_corrupt("job " + id.text() + " is listed as ready");
+        found.push_back(ready->stay.order);
+    }
+    return found;
+}
+
+// One shape's line, and how far this claim has skipped into it.
+struct Cursor {
+    ShapeId shape = 0;
+    std::optional<ClaimOrder> skipped;
+    std::deque<ClaimOrder> ahead;  // read and not yet looked at
+    bool is_all = false;           // there is nothing behind them
+};
+
+class Claiming {
+public:
+    Claiming(State& state, const SessionRow& session, std::uint32_t wanted)
+        : state_(state), session_(session), wanted_(wanted) {
+        promoted_ = state.promoted;
+        for (const auto id : state.shapes.ready()) {
+            const auto& shape = state.shapes.shape(id);
+            // A whole line that stands still: admission would skip each job of it.
+            const bool paused = state.shapes.is_paused(shape.tenant, shape.queue);
+            if (matches(session.offer, shape) && !paused) cursors_.push_back({.shape = id});
+        }
+    }
+
+    Claimed run();
+
+private:
+    const ClaimOrder* head_of(Cursor& cursor);
+    std::pair<Cursor*, const ClaimOrder*> first();
+    std::size_t count_left();
+    bool another_could_take(const JobRow& job) const;
+    AdmissionFacts admission_facts(const JobRow& job) const;
+    Assignment admit(JobRow& job);
+
+    State& state_;
+    const SessionRow& session_;
+    std::uint32_t wanted_;
+    std::vector<Cursor> cursors_;
+    std::uint64_t promoted_ = 0;
+};
+
+const ClaimOrder* Claiming::head_of(Cursor& cursor) {
+    if (cursor.ahead.empty() && !cursor.is_all) {
+        const auto max = std::clamp(wanted_, 1U, ahead_max);
+        const auto found = line_after(state_, cursor.shape, cursor.skipped, max);
+        cursor.ahead.assign(found.begin(), found.end());
+        cursor.is_all = found.size() < max;
+    }
+    return cursor.ahead.empty() ? nullptr : &cursor.ahead.front();
+}
+
+// The first of all lines.
+std::pair<Cursor*, const ClaimOrder*> Claiming::first() {
+    if (promoted_ != state_.promoted) {
+        // Somebody came back into a line: what was read ahead may not be its front any more.
+        promoted_ = state_.promoted;
+        for (auto& cursor : cursors_) {
+            cursor.ahead.clear();
+            cursor.is_all = false;
+        }
+    }
+    std::pair<Cursor*, const ClaimOrder*> first{nullptr, nullptr};
+    for (auto& cursor : cursors_) {
+        const auto* head = head_of(cursor);
+        if (head && (!first.second || *head < *first.second)) first = {&cursor, head};
+    }
+    return first;
+}
+
+std::size_t Claiming::count_left() {
+    std::size_t left = 0;
+    for (auto& cursor : cursors_) {
+        if (!cursor.skipped) {
+            left += state_.shapes.count(cursor.shape, JobState::ready);
+        } else if (!line_after(state_, cursor.shape, cursor.skipped, 1).empty()) {
+            ++left;
+        }
+    }
+    return left;
+}
+
+bool has_unconfirmed_start(const State& state, SessionId session) {
+    const auto& runs = state.runs_of(session);
+    return std::any_of(runs.begin(), runs.end(), [&](const auto& entry) {
+        const auto& run = entry.second;
+        return run.state == JobState::starting && run.confirm_deadline <= state.now();
+    });
+}
+
+std::uint32_t free_slots(const State& state, const SessionRow& session) {
+    const auto used = static_cast<std::uint32_t>(state.runs_of(session.id).size());
+    return session.slots - std::min(session.slots, used);
+}
+
+// Whether to wait for another worker makes sense: one that lives and takes such jobs.
+bool Claiming::another_could_take(const JobRow& job) const {
+    const auto& shape = state_.shapes.shape(job.shape);
+    return std::any_of(state_.sessions().begin(), state_.sessions().end(), [&](const auto& entry) {
+        const SessionRow& other = entry.second;
+        return other.open && other.slots > 0 && state_.now() < other.lease_deadline &&
+               !other.directory.same_place(session_.directory) && matches(other.offer, shape);
+    });
+}
+
+AdmissionFacts Claiming::admission_facts(const JobRow& job) const {
+    const auto& avoid = job.in<Ready>()->stay.avoid;
+    AdmissionFacts facts;
+    facts.avoids_this_worker =
+        avoid && state_.now() < avoid->until &&
+        state_.session_that_exists(avoid->session).directory.same_place(session_.directory) &&
+        another_could_take(job);
+    for (const auto& thing : job.things) {
+        const bool held = state_.holders.is_held_by(thing, job.id);
+        facts.things.push_back({.thing = thing,
+                                .taken = state_.holders.taken(thing) - (held ? 1 : 0),
+                                .max = state_.holders.max(thing),
+                                .held_by_this_job = held});
+    }
+    return facts;
+}
+
+Assignment Claiming::admit(JobRow& job) {
+    for (const auto& thing : job.things)
+        if (!state_.holders.is_held_by(thing, job.id)) state_.holders.take(thing, job.id);
+
+    if (!job.attempts.empty()) job.attempts.back().unsaved = true;  // it is history from now on
+    job.epoch = job.epoch.next();
+    job.presumed_lost.reset();
+    AttemptRow attempt{.epoch = job.epoch,
+                       .generation = job.generation,
+                       .assignment = state_.draw_assignment(session_.id),
+                       .owners = {session_.id},
+                       .claimed_at = state_.now(),
+                       .claimed_on = state_.service.wall};
+    attempt.terms = decide_terms({.effects = job.spec->effects,
+                                  .holds_key_or_limit = !job.things.empty(),
+                                  .hold = job.spec->hold},
+                                 state_.timing);
+    Assignment assignment{.attempt = {job.id, job.epoch},
+                          .number = attempt.assignment,
+                          .terms = attempt.terms,
+                          .spec = job.spec};
+    job.attempts.push_back(std::move(attempt));
+    move(state_, job,
+         Run{.epoch = job.epoch,
+             .session = session_.id,
+             .assignment = assignment.number,
+             .state = JobState::starting,
+             .confirm_deadline = state_.now() + state_.timing.confirm});
+    assignment.checkpoint = state_.load.checkpoint_before(job, job.epoch);
+    return assignment;
+}
+
+Claimed Claiming::run() {
+    using Kind = AdmissionDecision::Kind;
+    Claimed claimed;
+    for (std::uint32_t looked = 0; wanted_ > 0 && looked < looked_at_max; ++looked) {
+        const auto [cursor, head] = first();
+        if (!head) break;
+        JobRow& job = state_.job_that_exists(head->job);
+        const auto decision = decide_admission(admission_facts(job));
+        if (decision.kind == Kind::skip) cursor->skipped = *head;
+        cursor->ahead.pop_front();
+        switch (decision.kind) {
+            case Kind::admit:
+                claimed.assignments.push_back(admit(job));
+                --wanted_;
+                break;
+            case Kind::skip: reached<"claim_skipped_for_another_worker">(); break;
+            case Kind::block:
+                reached<"claim_blocked">();
+                move(state_, job, Blocked{job.in<Ready>()->stay, decision.blocked_on});
+                break;
+        }
+    }
+    claimed.left = count_left();
+    return claimed;
+}
+
+}  // namespace
+
+ChangeReply apply(State& state, const Claim& change) {
+    const SessionRow* session = state.session(change.session);
+    if (!session) return error(Errc::not_found, "there is no such session");
+    const ClaimantFacts facts{.session_is_open = session->open,
+                              .stream_is_current = session->stream == change.stream,
+                              .unconfirmed_start = has_unconfirmed_start(state, session->id),
+                              .lease_deadline = session->lease_deadline,
+                              .heard_at = session->heard_at,
+                              .clock = state.service.clock};
+    const auto decision = decide_claimant(facts, state.timing);
+    if (!decision.allowed) {
+        const bool gone = !facts.session_is_open || !facts.stream_is_current;
+        return error(gone ? Errc::fenced : Errc::conflict, std::string(decision.rule));
+    }
+    const auto wanted = std::min(change.max, free_slots(state, *session));
+    return {Claiming(state, *session, wanted).run()};
+}
+
+}  // namespace perdure::sqlite

@@ -1,0 +1,24 @@
+// Ending: how an attempt ends in the tables, whoever said so, and where its job goes then.
+#pragma once
+
+#include "core/recovery.h"
+#include "store/sqlite/state/state.h"
+
+namespace perdure::sqlite {
+
+// How often each class of causes ended an attempt of the job's present generation. `epoch` counts
+// with this end instead of its own; without one it is left out.
+CauseCounts counts_with(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd* end);
+
+// What the job does after this end of one of its attempts.
+Next next_after(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd& end);
+
+// Records the end and moves the job on, all in one: outcome or line, holders, promotion.
+void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next);
+
+// Why an end that was decided outside of this transaction no longer fits the attempt; nothing if
+// it does. A cancel or a `begin` may have come since the facts were read.
+const char* why_outdated(const JobRow& job, const AttemptRow& attempt, const AttemptEnd& end,
+                         const Next& next);
+
+}  // namespace perdure::sqlite

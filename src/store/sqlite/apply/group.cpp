@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "store/sqlite/apply/apply.h"
+#include "store/sqlite/apply/moves.h"
+
+namespace perdure::sqlite {
+namespace {
+
+Error fenced_off() { return error(Errc::fenced, "this server's life was fenced off"); }
+
+// A number that no server has; if there is none, the one that was used least recently, whose
+// server is fenced off by losing its row.
+std::uint32_t lease_number(State& state) {
+    std::set<std::uint32_t> used;
+    for (const auto& [id, row] : state.servers()) used.insert(row.number);
+    for (std::uint32_t number = 0; number <= IdSource::server_number_max; ++number)
+        if (!used.contains(number)) return number;
+    const auto oldest = std::min_element(
+        state.servers().begin(), state.servers().end(),
+        [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
+    const auto number = oldest->second.number;
+    auto& highest = state.service.id_high_water;
+    highest = std::max(highest, oldest->second.id_high_water);
+    state.remove_server(oldest->first);
+    return number;
+}
+
+// The highest of all numbers: ids go on above everything that was ever drawn.
+std::uint64_t high_water(State& state) {
+    auto highest = state.service.id_high_water;
+    for (const auto& [id, row] : state.servers()) highest = std::max(highest, row.id_high_water);
+    return highest;
+}
+
+ChangeReply apply_one(State& state, const Change& change) {
+    auto reply = std::visit([&](const auto& c) { return apply(state, c); }, change);
+    if (reply.is(Errc::fenced)) ++state.service.fenced;
+    return reply;
+}
+
+}  // namespace
+
+Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
+    Transaction transaction(state.connection, Transaction::Kind::write);
+    state.service.wall = wall;
+    auto& servers = state.servers();
+    if (!servers.contains(server)) {
+        const auto number = lease_number(state);
+        servers[server] = {.number = number, .id_high_water = high_water(state)};
+    }
+    ServerRow& row = servers[server];
+    row.used = ++state.service.servers_used;
+    state.save_server(server);
+    state.save_all();
+    transaction.commit();
+    return ServerOpened{.number = row.number,
+                        .id_high_water = row.id_high_water,
+                        .last_group = row.last_group,
+                        .fence = row.fence,
+                        .clock = state.service.clock};
+}
+
+Result<GroupReply> commit(State& state, const Group& group) {
+    const auto found = state.servers().find(group.server);
+    if (found == state.servers().end()) return fenced_off();
+    ServerRow& row = found->second;
+    if (row.fence != group.fence || group.number != row.last_group + 1) return fenced_off();
+
+    Transaction transaction(state.connection, Transaction::Kind::write);
+    row.last_group = group.number;
+    row.id_high_water = std::max(row.id_high_water, group.id_high_water);
+    row.used = ++state.service.servers_used;
+    state.save_server(group.server);
+    state.service.wall = group.wall;
+    state.work_appeared = false;
+
+    GroupReply reply;
+    reply.replies.reserve(group.changes.size());
+    for (const auto& change : group.changes) reply.replies.push_back(apply_one(state, change));
+    state.save_all();
+    transaction.commit();
+    state.trim();
+    reply.clock = state.service.clock;
+    reply.work_appeared = state.work_appeared;
+    return reply;
+}
+
+Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence) {
+    const auto found = state.servers().find(server);
+    if (found == state.servers().end()) return fenced_off();
+    ServerRow& row = found->second;
+    const bool asked_before = row.fence == fence + 1;
+    if (!asked_before) {
+        if (row.fence != fence) return fenced_off();
+        Transaction transaction(state.connection, Transaction::Kind::write);
+        ++row.fence;
+        state.save_server(server);
+        transaction.commit();
+    }
+    return Settled{row.last_group, row.fence};
+}
+
+ChangeReply apply(State& state, const Tick& change) {
+    const auto& clock = state.service.clock;
+    if (change.seen_tick != clock.tick) return error(Errc::conflict, "another server was first");
+    const bool goes_on = change.next.tick == change.seen_tick + 1 && change.next.now >= clock.now &&
+                         change.next.grace_until >= clock.grace_until;
+    if (!goes_on) return error(Errc::invalid, "service time never goes back");
+    state.service.clock = change.next;
+    state.places().tidy_wakes();
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const PromoteWaiting& change) {
+    if (change.thing.kind == Thing::Kind::limit && !state.holders.is_defined(change.thing))
+        return error(Errc::not_found, "there is no such limit");
+    state.service.repairs += restore_line(state, change.thing);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const TakeKeeper& change) {
+    if (state.service.keeper != change.expected)
+        return error(Errc::conflict, "the keeper's role has changed");
+    state.service.keeper = change.next;
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const DefineLimit& change) {
+    if (change.max == 0) return error(Errc::invalid, "a limit must be at least 1");
+    const Thing limit{Thing::Kind::limit, change.tenant, change.name};
+    state.holders.define(limit, change.max);
+    restore_line(state, limit);  // there may be more room now
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const PauseQueue& change) {
+    const bool changes = state.shapes.pause(change.tenant, change.queue, change.paused);
+    if (!change.paused) {
+        // What was `ready` all the time can be claimed again.
+        if (changes) state.work_appeared = true;
+        return {Applied{}};
+    }
+    // Nobody may wait for what stands still: kept things are freed (C4).
+    for (const JobId id : state.places().kept()) {
+        JobRow& job = state.job_that_exists(id);
+        const auto* ready = job.in<Ready>();
+        if (ready && state.is_paused(job))
+            move_and_free(state, job, Ready{ready->stay, std::nullopt});
+    }
+    return {Applied{}};
+}
+
+}  // namespace perdure::sqlite

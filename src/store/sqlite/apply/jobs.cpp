@@ -1,0 +1,190 @@
+// Jobs: submitting, waiting, and being forgotten (C5, E5).
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/submit.h"
+#include "store/sqlite/apply/apply.h"
+#include "store/sqlite/apply/moves.h"
+
+namespace perdure::sqlite {
+namespace {
+
+Error not_possible(std::string_view why) { return error(Errc::conflict, std::string(why)); }
+
+std::optional<IdempotencyRow> row_of_key(State& state, const JobSpec& spec) {
+    if (!spec.idempotency_key) return std::nullopt;
+    auto found = state.load.idempotency(spec.tenant, *spec.idempotency_key);
+    if (found && found->until && *found->until <= state.now()) return std::nullopt;
+    return found;
+}
+
+JobRow& make_job(State& state, const Submit& change) {
+    JobRow job;
+    job.id = change.id;
+    job.spec = change.spec;
+    job.body_hash = change.body_hash;
+    job.shape = state.shapes.id_of({change.spec->tenant, change.spec->queue, change.spec->kind});
+    job.things = things_of(*change.spec);
+    job.submitted_at = state.now();
+    JobRow& made = state.add(std::move(job));
+    begin_generation(state, made);
+    state.put(made, first_place(state, made));
+    return made;
+}
+
+void carry_out(State& state, JobRow& job, const WaitDecision& decision) {
+    using Kind = WaitDecision::Kind;
+    Outcome outcome{.state = JobState::expired, .cause = decision.cause, .rule = decision.rule};
+    switch (decision.kind) {
+        case Kind::wait: return;
+        case Kind::make_ready: {
+            const auto avoid = job.in<Timer>()->avoid;
+            const Ready ready{begin_stay(state, job, Entry::at_the_end, avoid), std::nullopt};
+            return move(state, job, ready);
+        }
+        case Kind::free_holders:
+            return move_and_free(state, job, Ready{job.in<Ready>()->stay, std::nullopt});
+        case Kind::expire: return end_waiting(state, job, outcome);
+        case Kind::fail: outcome.state = JobState::failed; return end_waiting(state, job, outcome);
+        case Kind::order_kill: return order_kill(state, job, decision.cause);
+    }
+}
+
+// The key outlives the job (C5).
+void forget(State& state, JobRow& job) {
+    const auto* outcome = job.in<Outcome>();
+    if (!outcome) fail_corrupt("job " + job.id.text() + " is listed as ended");
+    if (job.spec->idempotency_key) {
+        const auto until = std::max(*outcome->ended_at + state.timing.keep_key, state.now());
+        state.put_key(*job.spec, {job.id, job.body_hash, outcome->state, until});
+    }
+    state.forget(job);
+}
+
+Error same_id() { return not_possible("a job with this id exists"); }
+Error other_body() { return not_possible("this idempotency key was used for a different job"); }
+
+// The job that this submit asks for, if it is there already; an error if it cannot be had.
+Result<std::optional<Submitted>> look_up(State& state, const Submit& change) {
+    if (const JobRow* job = state.job(change.id)) {
+        // Ids are never drawn twice: this very submit is repeated, after a lost reply.
+        if (job->body_hash != change.body_hash) return same_id();
+        return std::optional(Submitted{job->id, true, state_of(*job)});
+    }
+    const auto known = row_of_key(state, *change.spec);
+    const auto decision =
+        decide_idempotency({.key_known = known.has_value(),
+                            .same_body = known && known->body_hash == change.body_hash,
+                            .job_gone = known && known->gone.has_value()});
+    switch (decision.kind) {
+        case IdempotencyDecision::Kind::same_job: {
+            const auto& job = state.job_that_exists(known->job);
+            return std::optional(Submitted{job.id, false, state_of(job)});
+        }
+        case IdempotencyDecision::Kind::other_body: return other_body();
+        case IdempotencyDecision::Kind::gone:
+            return error(Errc::gone, "job " + known->job.text() +
+                                         " of this idempotency key ended as " +
+                                         std::string(to_string(*known->gone)) + " and was removed");
+        case IdempotencyDecision::Kind::create: break;
+    }
+    for (const auto& limit : change.spec->limits) {
+        if (!state.holders.is_defined({Thing::Kind::limit, change.spec->tenant, limit}))
+            return error(Errc::invalid, "limit `" + limit + "` is not defined: define it first");
+    }
+    return std::optional<Submitted>{};
+}
+
+Submitted create(State& state, const Submit& change) {
+    const JobRow& job = make_job(state, change);
+    if (change.spec->idempotency_key)
+        state.put_key(*change.spec, {job.id, change.body_hash, std::nullopt, std::nullopt});
+    return {job.id, true, state_of(job)};
+}
+
+}  // namespace
+
+PlaceRow first_place(const State& state, const JobRow& job) {
+    const auto& date = job.spec->run_at;
+    // A date that is still ahead when the job first begins to wait.
+    const bool begins_later = job.attempts.empty() && date && *date > state.service.wall;
+    if (begins_later) return Timer{.date = date};
+    return Ready{begin_stay(state, job, Entry::at_the_end), std::nullopt};
+}
+
+void begin_generation(State& state, JobRow& job) {
+    job.presumed_lost.reset();
+    const auto& total = job.spec->timeouts.total;
+    if (total) job.total_deadline = state.now() + *total;
+}
+
+void end_waiting(State& state, JobRow& job, const Outcome& outcome) {
+    job.presumed_lost.reset();
+    move_and_free(state, job, outcome);
+}
+
+void order_kill(State& state, JobRow& job, Cause cause) {
+    auto run = *job.in<Run>();
+    run.order = cause;
+    move(state, job, run);
+}
+
+ChangeReply apply(State& state, const Submit& change) {
+    auto known = look_up(state, change);
+    if (!known) return known.error();
+    if (*known) return {**known};
+    return {create(state, change)};
+}
+
+ChangeReply apply(State& state, const SubmitAll& change) {
+    // Of this very batch: one key or id, one body.
+    std::map<std::pair<std::string, std::string>, std::uint64_t> keys;
+    std::map<JobId, std::uint64_t> ids;
+    for (std::size_t i = 0; i < change.jobs.size(); ++i) {
+        const auto& job = change.jobs[i];
+        const auto refuse = [&](Error why) -> ChangeReply {
+            return {BatchSubmitted{.refused = BatchSubmitted::Refused{i, std::move(why)}}};
+        };
+        const auto known = look_up(state, job);
+        if (!known) return refuse(known.error());
+        if (ids.try_emplace(job.id, job.body_hash).first->second != job.body_hash)
+            return refuse(same_id());
+        if (!job.spec->idempotency_key) continue;
+        const std::pair key{job.spec->tenant, *job.spec->idempotency_key};
+        if (keys.try_emplace(key, job.body_hash).first->second != job.body_hash)
+            return refuse(other_body());
+    }
+    BatchSubmitted batch;
+    batch.jobs.reserve(change.jobs.size());
+    for (const auto& job : change.jobs) {
+        const auto known = look_up(state, job);
+        batch.jobs.push_back(*known ? **known : create(state, job));
+    }
+    return {std::move(batch)};
+}
+
+ChangeReply apply(State& state, const MoveWaiting& change) {
+    JobRow* job = state.job(change.job);
+    if (!job) return error(Errc::not_found, "there is no such job");
+    if (state_of(*job) != change.state) return not_possible("the job is in another state");
+    if (job->epoch != change.epoch) return not_possible("the job was claimed since");
+    // Its deadlines may be new ones: only what core still says today is carried out.
+    auto facts = wait_facts(*job);
+    facts.now = state.now();
+    facts.wall = state.service.wall;
+    if (decide_wait(facts).kind != change.decision.kind)
+        return not_possible("its deadlines are not the ones that were decided on");
+    carry_out(state, *job, change.decision);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const ForgetEnded& change) {
+    Forgotten forgotten;
+    forgotten.jobs = state.places().to_forget(state.now(), change.max);
+    for (const auto id : forgotten.jobs) forget(state, state.job_that_exists(id));
+    state.drop_old_keys();
+    return {forgotten};
+}
+
+}  // namespace perdure::sqlite

@@ -1,0 +1,25 @@
+// Moves: what every change of a job is made of. A move keeps the one invariant that spans jobs:
+//   C4a  While a thing is free, as many jobs of each shape as could take it are `ready`, or none
+//        of that shape is blocked on it. So a free thing is always offered to somebody.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "store/sqlite/state/state.h"
+
+namespace perdure::sqlite {
+
+// Moves a job. A job that leaves `ready` without its things lets the next ones have a look.
+void move(State& state, JobRow& job, PlaceRow next);
+// Moves a job, frees what it holds and promotes who waited for that.
+void move_and_free(State& state, JobRow& job, PlaceRow next);
+// Promotes until C4a is true again for this thing, and says how many.
+std::size_t restore_line(State& state, const Thing& thing);
+
+enum class Entry { at_the_end, first_in_line };
+// A new stay in ready, beginning now. `avoid`: who should not get it for a while.
+Stay begin_stay(const State& state, const JobRow& job, Entry entry,
+                std::optional<SessionId> avoid = std::nullopt);
+
+}  // namespace perdure::sqlite

@@ -1,0 +1,136 @@
+#include "store/sqlite/db/connection.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/assert.h"
+
+namespace perdure::sqlite {
+namespace {
+
+constexpr int busy_ms = 5'000;
+
+int flags_for(Connection::Access access) {
+    switch (access) {
+        case Connection::Access::create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+        case Connection::Access::write: return SQLITE_OPEN_READWRITE;
+        case Connection::Access::read: return SQLITE_OPEN_READONLY;
+    }
+    return SQLITE_OPEN_READONLY;
+}
+
+// SQLite may call a full disk an I/O error, for instance when it cannot grow its shared memory. A
+// failed sync is never harmless, whatever its reason.
+bool is_full(int code, int system_error) {
+    if ((code & 0xff) == SQLITE_FULL) return true;
+    const bool is_sync = code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
+    return !is_sync && (system_error == ENOSPC || system_error == EDQUOT);
+}
+
+Failure failure_of(int code, int system_error, const std::string& what) {
+    if (is_full(code, system_error))
+        return {error(Errc::unavailable, "disk full: free some space; " + what)};
+    switch (code & 0xff) {
+        case SQLITE_IOERR: return {error(Errc::unavailable, "the disk failed: " + what), true};
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+        case SQLITE_CONSTRAINT:
+        case SQLITE_MISMATCH:
+        case SQLITE_TOOBIG: return {error(Errc::corrupt, what)};
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+            return {error(Errc::unavailable, "the disk or file is read-only: " + what)};
+        default: return {error(Errc::unavailable, what)};
+    }
+}
+
+}  // namespace
+
+Connection::Connection(const std::string& path, Access access) : path_(path) {
+    const int flags = flags_for(access) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    const int code = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);
+    if (code != SQLITE_OK) {
+        const auto failure =
+            failure_of(code, handle_ ? sqlite3_system_errno(handle_) : 0,
+                       fmt::format("cannot open {}: {}", path, sqlite3_errstr(code)));
+        sqlite3_close(handle_);
+        throw failure;
+    }
+    sqlite3_busy_timeout(handle_, busy_ms);
+    const auto note_pages = [](void* self, sqlite3*, const char*, int pages) {
+        static_cast<Connection*>(self)->log_pages_ = pages;
+        return SQLITE_OK;
+    };
+    // In place of the automatic checkpoint.
+    sqlite3_wal_hook(handle_, note_pages, this);
+}
+
+Connection::~Connection() { sqlite3_close_v2(handle_); }
+
+void Connection::fail(int code, const char* doing) {
+    const int system_error = sqlite3_system_errno(handle_);
+    auto what = fmt::format("{}: {}: {}", path_, doing, sqlite3_errmsg(handle_));
+    if (system_error != 0 && (code & 0xff) != SQLITE_CONSTRAINT)
+        what += fmt::format(" ({})", std::strerror(system_error));
+    throw failure_of(code, system_error, what);
+}
+
+void Connection::run(const char* sql) {
+    const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) fail(code, sql);
+}
+
+std::string Connection::text(const char* sql) {
+    sqlite3_stmt* statement = nullptr;
+    int code = sqlite3_prepare_v2(handle_, sql, -1, &statement, nullptr);
+    if (code != SQLITE_OK) fail(code, sql);
+    code = sqlite3_step(statement);
+    std::string answer;
+    if (code == SQLITE_ROW) {
+        const auto* found = sqlite3_column_text(statement, 0);
+        if (found) answer = reinterpret_cast<const char*>(found);
+    }
+    sqlite3_finalize(statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) fail(code, sql);
+    return answer;
+}
+
+std::int64_t Connection::number(const char* sql) {
+    const auto answer = text(sql);
+    return answer.empty() ? 0 : std::strtoll(answer.c_str(), nullptr, 10);
+}
+
+bool Connection::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
+
+void Connection::roll_back() noexcept {
+    if (in_transaction()) sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Connection::checkpoint() {
+    int in_log = 0;
+    int moved = 0;
+    const int code =
+        sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
+    // Busy: a reader still needs the log. The next commit tries again.
+    if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) fail(code, "checkpoint");
+    log_pages_ = in_log > moved ? in_log - moved : 0;
+}
+
+Transaction::Transaction(Connection& connection, Kind kind) : connection_(connection) {
+    PERDURE_ASSERT(!connection.in_transaction());
+    connection.run(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
+}
+
+Transaction::~Transaction() {
+    if (open_) connection_.roll_back();
+}
+
+void Transaction::commit() {
+    connection_.run("COMMIT");
+    open_ = false;
+}
+
+}  // namespace perdure::sqlite

@@ -1,0 +1,63 @@
+// Connection: one handle to one SQLite file. Every error of SQLite becomes a Failure with the
+// reaction that fits: a full disk is `unavailable` and passes, an I/O error is fatal, a broken
+// file is `corrupt`. Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "store/sqlite/db/failure.h"
+
+struct sqlite3;
+
+namespace perdure::sqlite {
+
+class Connection {
+public:
+    enum class Access { create, write, read };
+
+    // `:memory:` is a database of its own.
+    Connection(const std::string& path, Access access);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    // Statements without parameters and without rows.
+    void run(const char* sql);
+    std::int64_t number(const char* sql);  // the one number that a query answers
+    std::string text(const char* sql);
+
+    bool in_transaction() const;
+    // Leaves nothing of it; harmless if there is none.
+    void roll_back() noexcept;
+
+    // Pages in the log after the last commit; only this connection moves them into the file.
+    int log_pages() const { return log_pages_; }
+    void checkpoint();
+
+    sqlite3* handle() { return handle_; }
+    [[noreturn]] void fail(int code, const char* doing);
+
+private:
+    sqlite3* handle_ = nullptr;
+    std::string path_;
+    int log_pages_ = 0;
+};
+
+// A transaction that is undone unless it is committed.
+class Transaction {
+public:
+    enum class Kind { read, write };
+    Transaction(Connection& connection, Kind kind);
+    ~Transaction();
+    Transaction(const Transaction&) = delete;
+    Transaction& operator=(const Transaction&) = delete;
+    void commit();
+
+private:
+    Connection& connection_;
+    bool open_ = true;
+};
+
+}  // namespace perdure::sqlite

@@ -1,0 +1,59 @@
+#include "store/sqlite/db/open.h"
+
+#include <sqlite3.h>
+
+#include <string>
+#include <vector>
+
+#include "store/sqlite/db/migrate.h"
+#include "store/sqlite/db/statement.h"
+
+namespace perdure::sqlite {
+
+void prepare_log(Connection& connection, bool durable) {
+    // SQLite opens what it must not write as read-only without a word.
+    if (sqlite3_db_readonly(connection.handle(), "main") == 1)
+        throw Failure{error(Errc::unavailable,
+                            "the database is read-only: give its user the right to write the data "
+                            "directory, or mount the disk writable")};
+    const auto mode = connection.text("PRAGMA journal_mode = WAL");
+    if (mode != "wal" && mode != "memory")
+        throw Failure{error(Errc::unavailable,
+                            "this file system cannot keep a write-ahead log: choose a data "
+                            "directory on a local disk")};
+    connection.run(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF");
+    connection.run("PRAGMA secure_delete = OFF");
+    connection.run("PRAGMA temp_store = MEMORY");
+    connection.run("PRAGMA cache_size = -16000");
+    connection.run("PRAGMA trusted_schema = OFF");
+}
+
+void prepare_writer(Connection& connection, bool durable) {
+    schema_version(connection);  // a file of somebody else is left as it is
+    prepare_log(connection, durable);
+    migrate(connection, migrations());
+}
+
+void prepare_reader(Connection& connection) {
+    connection.run("PRAGMA query_only = ON");
+    connection.run("PRAGMA temp_store = MEMORY");
+    connection.run("PRAGMA trusted_schema = OFF");
+}
+
+void clear(Connection& connection) {
+    std::vector<std::string> tables;
+    Statement all(connection,
+                  "SELECT name FROM sqlite_schema WHERE type = 'table'"
+                  " AND name NOT IN ('migration', 'service') AND name NOT LIKE 'sqlite_%'");
+    {
+        auto row = all.query({});
+        while (row.next()) tables.push_back(row.text(0));
+    }
+    Transaction transaction(connection, Transaction::Kind::write);
+    for (const auto& table : tables) connection.run(("DELETE FROM " + table).c_str());
+    connection.run("DELETE FROM service");
+    connection.run("INSERT INTO service (one) VALUES (1)");
+    transaction.commit();
+}
+
+}  // namespace perdure::sqlite

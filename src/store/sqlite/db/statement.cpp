@@ -1,0 +1,82 @@
+#include "store/sqlite/db/statement.h"
+
+#include <sqlite3.h>
+
+#include "base/assert.h"
+
+namespace perdure::sqlite {
+namespace {
+
+int bind_one(sqlite3_stmt* statement, int index, const Value& value) {
+    switch (value.kind) {
+        case Value::Kind::null: return sqlite3_bind_null(statement, index);
+        case Value::Kind::number: return sqlite3_bind_int64(statement, index, value.number);
+        case Value::Kind::text:
+            return sqlite3_bind_text64(statement, index, value.bytes.data(), value.bytes.size(),
+                                       SQLITE_STATIC, SQLITE_UTF8);
+        case Value::Kind::blob:
+            // An empty blob must not become NULL.
+            return sqlite3_bind_blob64(statement, index,
+                                       value.bytes.empty() ? "" : value.bytes.data(),
+                                       value.bytes.size(), SQLITE_STATIC);
+    }
+    return SQLITE_MISUSE;
+}
+
+}  // namespace
+
+Found::~Found() { sqlite3_reset(statement_); }
+
+bool Found::next() {
+    const int code = sqlite3_step(statement_);
+    if (code == SQLITE_ROW) return true;
+    if (code != SQLITE_DONE) connection_.fail(code, sqlite3_sql(statement_));
+    return false;
+}
+
+bool Found::is_null(int column) const {
+    return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+std::int64_t Found::number(int column) const { return sqlite3_column_int64(statement_, column); }
+
+std::string_view Found::bytes(int column) const {
+    const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+    if (!data) return {};
+    return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+void Statement::bind(std::initializer_list<Value> values) {
+    if (!statement_) {
+        const int code = sqlite3_prepare_v3(connection_.handle(), sql_, -1,
+                                            SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);
+        if (code != SQLITE_OK) connection_.fail(code, sql_);
+    }
+    PERDURE_ASSERT(sqlite3_bind_parameter_count(statement_) == static_cast<int>(values.size()));
+    int index = 0;
+    for (const auto& value : values) {
+        const int code = bind_one(statement_, ++index, value);
+        if (code != SQLITE_OK) connection_.fail(code, sql_);
+    }
+}
+
+int Statement::run(std::initializer_list<Value> values) {
+    bind(values);
+    const int code = sqlite3_step(statement_);
+    const int reset = sqlite3_reset(statement_);
+    if (code != SQLITE_DONE) connection_.fail(reset != SQLITE_OK ? reset : code, sql_);
+    return sqlite3_changes(connection_.handle());
+}
+
+void Statement::run_one(std::initializer_list<Value> values) {
+    if (run(values) != 1) fail_corrupt(std::string("one row was expected: ") + sql_);
+}
+
+Found Statement::query(std::initializer_list<Value> values) {
+    bind(values);
+    return Found(connection_, statement_);
+}
+
+}  // namespace perdure::sqlite

@@ -1,0 +1,107 @@
+// Statement: one SQL statement with parameters, prepared at its first use and kept for the life of
+// its connection. `run` is for writes, `query` for reads.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/id.h"
+#include "base/time.h"
+#include "store/sqlite/db/connection.h"
+
+struct sqlite3_stmt;
+
+namespace perdure::sqlite {
+
+// A parameter. Text and blobs must live until the statement has been run.
+class Value {
+public:
+    enum class Kind { null, number, text, blob };
+
+    Value(std::nullptr_t) {}
+    Value(bool flag) : Value(std::int64_t{flag}) {}
+    Value(int n) : Value(std::int64_t{n}) {}
+    Value(std::int64_t n) : kind(Kind::number), number(n) {}
+    Value(std::uint32_t n) : Value(static_cast<std::int64_t>(n)) {}
+    Value(std::uint64_t n) : Value(static_cast<std::int64_t>(n)) {}
+    Value(std::string_view text) : kind(Kind::text), bytes(text) {}
+    Value(const std::string& text) : Value(std::string_view(text)) {}
+    template <class Tag>
+    Value(Id<Tag> id) : Value(id.value) {}
+    template <class Clock>
+    Value(Instant<Clock> at) : Value(at.us) {}
+    template <class T>
+    Value(const std::optional<T>& value) {
+        if (value) *this = Value(*value);
+    }
+    static Value blob(std::string_view content) {
+        Value value(content);
+        value.kind = Kind::blob;
+        return value;
+    }
+
+    Kind kind = Kind::null;
+    std::int64_t number = 0;
+    std::string_view bytes;
+};
+
+// The rows of a query. While it lives its statement is in use. Text is valid until next().
+class Found {
+public:
+    explicit Found(Connection& connection, sqlite3_stmt* statement)
+        : connection_(connection), statement_(statement) {}
+    ~Found();
+    Found(const Found&) = delete;
+    Found& operator=(const Found&) = delete;
+
+    bool next();
+    bool is_null(int column) const;
+    std::int64_t number(int column) const;
+    std::uint64_t natural(int column) const { return static_cast<std::uint64_t>(number(column)); }
+    std::string_view bytes(int column) const;
+    std::string text(int column) const { return std::string(bytes(column)); }
+    bool flag(int column) const { return number(column) != 0; }
+    template <class Tag>
+    Id<Tag> id(int column) const {
+        return {natural(column)};
+    }
+    template <class Moment>
+    Moment at(int column) const {
+        return Moment{number(column)};
+    }
+    template <class Moment>
+    std::optional<Moment> maybe_at(int column) const {
+        if (is_null(column)) return std::nullopt;
+        return at<Moment>(column);
+    }
+
+private:
+    Connection& connection_;
+    sqlite3_stmt* statement_;
+};
+
+class Statement {
+public:
+    Statement(Connection& connection, const char* sql) : connection_(connection), sql_(sql) {}
+    ~Statement();
+    Statement(const Statement&) = delete;
+    Statement& operator=(const Statement&) = delete;
+
+    // How many rows it has changed.
+    int run(std::initializer_list<Value> values);
+    // Exactly one row must change: otherwise the tables contradict each other (C3).
+    void run_one(std::initializer_list<Value> values);
+    Found query(std::initializer_list<Value> values);
+
+private:
+    void bind(std::initializer_list<Value> values);
+
+    Connection& connection_;
+    const char* sql_;
+    sqlite3_stmt* statement_ = nullptr;
+};
+
+}  // namespace perdure::sqlite

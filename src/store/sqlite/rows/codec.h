@@ -1,0 +1,33 @@
+// Codec: the blobs of the schema (docs/formats/schema.md) and what they mean. Every blob begins
+// with the version of its form. To change one: raise its version here, read both, write the new
+// one, and describe it on that page.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/evidence.h"
+#include "store/sqlite/rows/rows.h"
+
+namespace perdure::sqlite {
+
+std::string encode(const JobSpec& spec);
+JobSpec decode_spec(std::string_view bytes);
+
+std::string encode(const Offer& offer);
+Offer decode_offer(std::string_view bytes);
+
+std::string encode(const Evidence& evidence);
+Evidence decode_evidence(std::string_view bytes);
+
+std::string encode(const AttemptRow& attempt);
+AttemptRow decode_attempt(std::string_view bytes);
+
+// `life`: what changes about a job besides its place; its newest attempt included.
+std::string encode_life(const JobRow& job);
+void decode_life(std::string_view bytes, JobRow& job);
+
+// Rules are views of static text: what is read is kept for the life of the process.
+std::string_view interned(std::string_view rule);
+
+}  // namespace perdure::sqlite

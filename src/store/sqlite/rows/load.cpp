@@ -1,0 +1,294 @@
+#include "store/sqlite/rows/load.h"
+
+#include <algorithm>
+
+#include "store/sqlite/rows/codec.h"
+
+namespace perdure::sqlite {
+namespace {
+
+constexpr const char* session_by_id =
+    "SELECT id, machine, boot, device, inode, life, worker, is_open, stream, assignments,"
+    " heartbeat, content_hash, seen, renewal, slots, offer, lease_deadline, heard_at, given_up"
+    " FROM session WHERE id = ?";
+constexpr const char* all_sessions =
+    "SELECT id, machine, boot, device, inode, life, worker, is_open, stream, assignments,"
+    " heartbeat, content_hash, seen, renewal, slots, offer, lease_deadline, heard_at, given_up"
+    " FROM session ORDER BY id";
+
+template <class Enum>
+Enum choice(const Found& row, int column, Enum last) {
+    const auto value = row.number(column);
+    if (value < 0 || value > static_cast<std::int64_t>(last))
+        fail_corrupt("a stored choice is unknown");
+    return static_cast<Enum>(value);
+}
+
+SessionRow session_of(const Found& row) {
+    SessionRow s;
+    s.id = SessionId{row.natural(0)};
+    s.directory = {row.text(1), row.text(2), row.natural(3), row.natural(4)};
+    s.life = row.natural(5);
+    s.worker = row.text(6);
+    s.open = row.flag(7);
+    s.stream = row.natural(8);
+    s.assignments = row.natural(9);
+    s.heartbeat = row.natural(10);
+    s.content_hash = row.natural(11);
+    s.seen = row.natural(12);
+    s.renewal = row.natural(13);
+    s.slots = static_cast<std::uint32_t>(row.number(14));
+    s.offer = decode_offer(row.bytes(15));
+    s.lease_deadline = row.at<ServiceTime>(16);
+    s.heard_at = row.at<ServiceTime>(17);
+    s.given_up = static_cast<std::uint32_t>(row.number(18));
+    return s;
+}
+
+// Columns rank, since, queue_deadline from `first` on; avoid and avoid_until at `avoid`.
+Stay stay_of(const Found& row, int first, int avoid, JobId job) {
+    const auto rank = row.number(first);
+    if (rank < 0 || rank > 2 * UINT8_MAX + 1) fail_corrupt("a stored rank is out of bounds");
+    Stay stay{.order = {.priority = static_cast<std::uint8_t>(rank / 2),
+                        .behind_the_first = rank % 2 == 1,
+                        .since = row.at<ServiceTime>(first + 1),
+                        .job = job},
+              .queue_deadline = row.at<ServiceTime>(first + 2)};
+    if (!row.is_null(avoid))
+        stay.avoid = Avoid{SessionId{row.natural(avoid)}, row.at<ServiceTime>(avoid + 1)};
+    return stay;
+}
+
+void put_ready(const Found& row, JobRow& job) {
+    Ready ready{stay_of(row, 0, 4, job.id), row.maybe_at<ServiceTime>(3)};
+    decode_life(row.bytes(6), job);
+    job.place = ready;
+}
+
+void put_run(const Found& row, JobRow& job) {
+    decode_life(row.bytes(5), job);
+    Run run{.epoch = job.epoch,
+            .session = SessionId{row.natural(0)},
+            .assignment = row.natural(1),
+            .state = choice(row, 2, JobState::running),
+            .confirm_deadline = row.at<ServiceTime>(3)};
+    if (place_of(run.state).place != Place::run) fail_corrupt("a job in `run` does not run");
+    if (job.attempts.empty()) fail_corrupt("a job in `run` has no attempt");
+    if (!row.is_null(4)) run.order = choice(row, 4, Cause::corrupt);
+    job.place = run;
+}
+
+void put_outcome(const Found& row, JobRow& job) {
+    const Outcome outcome{.state = choice(row, 0, JobState::quarantined),
+                          .cause = choice(row, 1, Cause::corrupt),
+                          .rule = interned(row.bytes(2)),
+                          .may_have_run = row.flag(3),
+                          .discarded = row.flag(4),
+                          .ended_at = row.at<ServiceTime>(5),
+                          .ended_on = row.at<WallTime>(6),
+                          .forget_at = row.at<ServiceTime>(7)};
+    if (!has_ended(outcome.state)) fail_corrupt("a job in `outcome` has not ended");
+    decode_life(row.bytes(8), job);
+    job.place = outcome;
+}
+
+void put_timer(const Found& row, JobRow& job) {
+    Timer timer{row.maybe_at<ServiceTime>(0), row.maybe_at<WallTime>(1), std::nullopt};
+    if (!row.is_null(2)) timer.avoid = SessionId{row.natural(2)};
+    decode_life(row.bytes(3), job);
+    job.place = timer;
+}
+
+void put_blocked(const Found& row, JobRow& job) {
+    Blocked blocked{stay_of(row, 2, 5, job.id), std::nullopt};
+    if (!row.is_null(0))
+        blocked.on = Thing{choice(row, 0, Thing::Kind::limit), job.spec->tenant, row.text(1)};
+    decode_life(row.bytes(7), job);
+    job.place = blocked;
+}
+
+}  // namespace
+
+Loader::Loader(Connection& c)
+    : service_(c,
+               "SELECT tick, now_at, grace_until, keeper, keeper_epoch, keeper_deadline, wall_on,"
+               " servers_used, id_high_water, repairs, fenced FROM service"),
+      servers_(c, "SELECT id, number, id_high_water, last_group, fence, used FROM server"),
+      session_(c, session_by_id),
+      sessions_(c, all_sessions),
+      latest_session_(
+          c, "SELECT session FROM directory WHERE machine = ? AND device = ? AND inode = ?"),
+      idempotency_(c,
+                   "SELECT job, body_hash, gone_as, kept_until FROM idempotency"
+                   " WHERE tenant = ? AND key = ?"),
+      job_(c, "SELECT shape, body_hash, submitted_at, spec FROM job WHERE id = ?"),
+      history_(c, "SELECT body FROM attempt WHERE job = ? AND epoch < ? ORDER BY epoch"),
+      large_(c, "SELECT body FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
+      run_(c,
+           "SELECT session, assignment, state, confirm_deadline, kill_order, life FROM run"
+           " WHERE job = ?"),
+      outcome_(c,
+               "SELECT state, cause, rule, may_have_run, discarded, ended_at, ended_on, forget_at,"
+               " life FROM outcome WHERE job = ?"),
+      timer_(c, "SELECT due, date, avoid, life FROM timer WHERE job = ?"),
+      blocked_(c,
+               "SELECT kind, name, rank, since, queue_deadline, avoid, avoid_until, life"
+               " FROM blocked WHERE job = ?"),
+      ready_(c,
+             "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life FROM ready"
+             " WHERE shape = ? AND rank = ? AND since = ? AND job = ?"),
+      line_(c, "SELECT rank, since FROM line WHERE job = ?") {}
+
+ServiceRow Loader::service() {
+    auto row = service_.query({});
+    if (!row.next()) fail_corrupt("the row of service time is missing");
+    ServiceRow s;
+    s.clock = {row.natural(0), row.at<ServiceTime>(1), row.at<ServiceTime>(2)};
+    s.keeper = {ServerId{row.natural(3)}, row.natural(4), row.at<ServiceTime>(5)};
+    s.wall = row.at<WallTime>(6);
+    s.servers_used = row.natural(7);
+    s.id_high_water = row.natural(8);
+    s.repairs = row.natural(9);
+    s.fenced = row.natural(10);
+    return s;
+}
+
+std::vector<std::pair<ServerId, ServerRow>> Loader::servers() {
+    std::vector<std::pair<ServerId, ServerRow>> all;
+    auto row = servers_.query({});
+    while (row.next()) {
+        all.push_back({ServerId{row.natural(0)},
+                       {.number = static_cast<std::uint32_t>(row.number(1)),
+                        .id_high_water = row.natural(2),
+                        .last_group = row.natural(3),
+                        .fence = row.natural(4),
+                        .used = row.natural(5)}});
+    }
+    return all;
+}
+
+std::optional<SessionRow> Loader::session(SessionId id) {
+    auto row = session_.query({id});
+    if (!row.next()) return std::nullopt;
+    return session_of(row);
+}
+
+std::vector<SessionRow> Loader::sessions() {
+    std::vector<SessionRow> all;
+    auto row = sessions_.query({});
+    while (row.next()) all.push_back(session_of(row));
+    return all;
+}
+
+std::optional<SessionId> Loader::latest_session(const StateDirectory& directory) {
+    auto row = latest_session_.query({directory.machine, directory.device, directory.inode});
+    if (!row.next()) return std::nullopt;
+    return SessionId{row.natural(0)};
+}
+
+std::optional<IdempotencyRow> Loader::idempotency(const std::string& tenant,
+                                                  const std::string& key) {
+    auto row = idempotency_.query({tenant, key});
+    if (!row.next()) return std::nullopt;
+    IdempotencyRow found{.job = JobId{row.natural(0)}, .body_hash = row.natural(1)};
+    if (!row.is_null(2)) found.gone = choice(row, 2, JobState::quarantined);
+    found.until = row.maybe_at<ServiceTime>(3);
+    return found;
+}
+
+std::optional<JobRow> Loader::what_was_asked(JobId id) {
+    auto row = job_.query({id});
+    if (!row.next()) return std::nullopt;
+    JobRow job;
+    job.id = id;
+    job.shape = row.number(0);
+    job.body_hash = row.natural(1);
+    job.submitted_at = row.at<ServiceTime>(2);
+    job.spec = std::make_shared<const JobSpec>(decode_spec(row.bytes(3)));
+    job.things = things_of(*job.spec);
+    return job;
+}
+
+bool Loader::find_ready(JobRow& job) {
+    const auto look_at = [&](std::int64_t rank, ServiceTime since) {
+        auto row = ready_.query({job.shape, rank, since, job.id});
+        if (!row.next()) return false;
+        put_ready(row, job);
+        return true;
+    };
+    if (look_at(2 * job.spec->priority + 1, job.submitted_at)) return true;
+    auto line = line_.query({job.id});
+    return line.next() && look_at(line.number(0), line.at<ServiceTime>(1));
+}
+
+bool Loader::find_place(JobRow& job) {
+    if (auto row = run_.query({job.id}); row.next()) return put_run(row, job), true;
+    if (auto row = outcome_.query({job.id}); row.next()) return put_outcome(row, job), true;
+    if (find_ready(job)) return true;
+    if (auto row = timer_.query({job.id}); row.next()) return put_timer(row, job), true;
+    if (auto row = blocked_.query({job.id}); row.next()) return put_blocked(row, job), true;
+    return false;
+}
+
+std::optional<JobRow> Loader::job(JobId id) {
+    auto job = what_was_asked(id);
+    if (!job) return std::nullopt;
+    if (!find_place(*job)) fail_corrupt("job " + id.text() + " is in no place");
+    job->stored = job->place;
+    return job;
+}
+
+JobRow Loader::ready_job(JobId id, const Found& row) {
+    auto job = what_was_asked(id);
+    if (!job) fail_corrupt("job " + id.text() + " is ready, but nobody asked for it");
+    put_ready(row, *job);
+    job->stored = job->place;
+    return std::move(*job);
+}
+
+void Loader::load_history(JobRow& job) {
+    if (job.has_history) return;
+    std::vector<AttemptRow> earlier;
+    auto row = history_.query({job.id, job.attempts.front().epoch.value});
+    while (row.next()) earlier.push_back(decode_attempt(row.bytes(0)));
+    std::uint32_t epoch = 0;
+    for (const auto& attempt : earlier)
+        if (attempt.epoch.value != ++epoch) fail_corrupt("an attempt is missing");
+    if (job.attempts.front().epoch.value != epoch + 1) fail_corrupt("an attempt is missing");
+    job.attempts.insert(job.attempts.begin(), std::make_move_iterator(earlier.begin()),
+                        std::make_move_iterator(earlier.end()));
+    job.has_history = true;
+}
+
+AttemptRow* Loader::attempt(JobRow& job, Epoch epoch) {
+    if (auto* found = job.attempt(epoch)) return found;
+    if (epoch > job.epoch) return nullptr;
+    load_history(job);
+    return job.attempt(epoch);
+}
+
+std::string Loader::large(AttemptKey attempt, Large kind) {
+    auto row = large_.query({attempt.job, attempt.epoch.value, static_cast<int>(kind)});
+    if (!row.next()) fail_corrupt("what an attempt of job " + attempt.job.text() + " left is gone");
+    return row.text(0);
+}
+
+std::string Loader::checkpoint_before(JobRow& job, Epoch epoch) {
+    if (job.spec->effects == Effects::once || epoch.value <= 1) return {};  // it begins anew
+    load_history(job);
+    const auto found = std::find_if(
+        job.attempts.rbegin(), job.attempts.rend(),
+        [&](const AttemptRow& a) { return a.epoch < epoch && a.checkpoint.is_there(); });
+    if (found == job.attempts.rend()) return {};
+    if (found->checkpoint.where == Kept::Where::here) return found->checkpoint.bytes;
+    return large({job.id, found->epoch}, Large::checkpoint);
+}
+
+EvidenceRef Loader::evidence(JobId job, const AttemptRow& attempt) {
+    if (!attempt.evidence.is_there()) return nullptr;
+    const bool here = attempt.evidence.where == Kept::Where::here;
+    return std::make_shared<const Evidence>(decode_evidence(
+        here ? attempt.evidence.bytes : large({job, attempt.epoch}, Large::evidence)));
+}
+
+}  // namespace perdure::sqlite

@@ -1,0 +1,50 @@
+// Loader: reads rows from one connection. The writer and every reader have one of their own. What
+// cannot be understood is a Failure `corrupt` that names the row.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/evidence.h"
+#include "store/sqlite/db/statement.h"
+#include "store/sqlite/rows/rows.h"
+
+namespace perdure::sqlite {
+
+class Loader {
+public:
+    explicit Loader(Connection& connection);
+
+    ServiceRow service();
+    std::vector<std::pair<ServerId, ServerRow>> servers();
+
+    std::optional<SessionRow> session(SessionId id);
+    std::vector<SessionRow> sessions();
+    std::optional<SessionId> latest_session(const StateDirectory& directory);
+    std::optional<IdempotencyRow> idempotency(const std::string& tenant, const std::string& key);
+
+    // With its newest attempt alone.
+    std::optional<JobRow> job(JobId id);
+    // The same for a row of `ready`: rank, since, queue_deadline, kept_until, avoid, avoid_until,
+    // life.
+    JobRow ready_job(JobId id, const Found& row);
+    void load_history(JobRow& job);
+    AttemptRow* attempt(JobRow& job, Epoch epoch);
+    // What the latest attempt before `epoch` that saved something has left.
+    std::string checkpoint_before(JobRow& job, Epoch epoch);
+    EvidenceRef evidence(JobId job, const AttemptRow& attempt);
+
+private:
+    std::string large(AttemptKey attempt, Large kind);
+    std::optional<JobRow> what_was_asked(JobId id);
+    bool find_place(JobRow& job);
+    bool find_ready(JobRow& job);
+
+    Statement service_, servers_, session_, sessions_, latest_session_, idempotency_;
+    Statement job_, history_, large_;
+    Statement run_, outcome_, timer_, blocked_, ready_, line_;
+};
+
+}  // namespace perdure::sqlite

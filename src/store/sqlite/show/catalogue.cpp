@@ -1,0 +1,261 @@
+#include "store/sqlite/show/catalogue.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace perdure::sqlite {
+namespace {
+
+// So many ready jobs are sorted by their ids; where there are more, the jobs themselves are read.
+constexpr std::uint64_t sorted_max = 20'000;
+constexpr int chunk_max = 200;
+
+// ?1: only older jobs; ?2: their state; ?3: how many.
+constexpr const char* all_jobs =
+    "SELECT id, shape FROM job WHERE id < ?1 ORDER BY id DESC LIMIT ?3";
+constexpr const char* scheduled_jobs =
+    "SELECT t.job, j.shape FROM timer t CROSS JOIN job j ON j.id = t.job WHERE t.job < ?1"
+    " ORDER BY t.job DESC LIMIT ?3";
+constexpr const char* blocked_jobs =
+    "SELECT job, shape FROM blocked WHERE job < ?1 ORDER BY job DESC LIMIT ?3";
+constexpr const char* running_jobs =
+    "SELECT r.job, j.shape FROM run r CROSS JOIN job j ON j.id = r.job WHERE r.job < ?1"
+    " AND r.state = ?2 ORDER BY r.job DESC LIMIT ?3";
+constexpr const char* succeeded_jobs =
+    "SELECT o.job, j.shape FROM outcome o CROSS JOIN job j ON j.id = o.job WHERE o.job < ?1"
+    " AND o.state = ?2 ORDER BY o.job DESC LIMIT ?3";
+constexpr const char* other_outcomes =
+    "SELECT o.job, j.shape FROM outcome o CROSS JOIN job j ON j.id = o.job WHERE o.job < ?1"
+    " AND o.state = ?2 AND o.state <> 6 ORDER BY o.job DESC LIMIT ?3";
+
+const char* jobs_in(JobState state) {
+    switch (place_of(state).place) {
+        case Place::timer: return scheduled_jobs;
+        case Place::blocked: return blocked_jobs;
+        case Place::run: return running_jobs;
+        case Place::outcome: return state == JobState::succeeded ? succeeded_jobs : other_outcomes;
+        case Place::ready:
+        case Place::wait: break;
+    }
+    return all_jobs;
+}
+
+bool is_wanted(const JobRow& job, const JobFilter& filter) {
+    const auto& states = filter.states;
+    const bool state =
+        states.empty() || std::count(states.begin(), states.end(), state_of(job)) > 0;
+    return state && (!filter.key || job.spec->key == filter.key);
+}
+
+}  // namespace
+
+class ShowCatalogue::Stream {
+public:
+    Stream(Connection& connection, const char* sql, JobState state, JobId before)
+        : statement_(connection, sql), state_(state), before_(before) {
+        next();
+    }
+    // These, and no more.
+    Stream(Connection& connection, std::vector<Entry> newest_first)
+        : statement_(connection, all_jobs), chunk_(std::move(newest_first)), is_all_(true) {
+        next();
+    }
+
+    const std::optional<Entry>& now() const { return now_; }
+    void next() {
+        if (at_ == chunk_.size() && !is_all_) refill();
+        now_.reset();
+        if (at_ < chunk_.size()) now_ = chunk_[at_++];
+    }
+
+private:
+    void refill() {
+        chunk_.clear();
+        at_ = 0;
+        auto row = statement_.query({before_, static_cast<int>(state_), chunk_max});
+        while (row.next()) chunk_.push_back({JobId{row.natural(0)}, row.number(1)});
+        is_all_ = chunk_.size() < chunk_max;
+        if (!chunk_.empty()) before_ = chunk_.back().job;
+    }
+
+    Statement statement_;
+    JobState state_ = JobState::ready;
+    JobId before_;
+    std::vector<Entry> chunk_;
+    std::size_t at_ = 0;
+    bool is_all_ = false;
+    std::optional<Entry> now_;
+};
+
+ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing)
+    : connection_(c),
+      timing_(timing),
+      load_(c),
+      shapes_(c, "SELECT id, queue, kind FROM shape WHERE tenant = ?"),
+      tally_(c, "SELECT jobs FROM tally WHERE shape = ? AND state = ?"),
+      ready_(c, "SELECT job FROM ready WHERE shape = ? AND job < ?"),
+      queues_(c,
+              "SELECT s.queue, t.state, sum(t.jobs) FROM shape s JOIN tally t ON t.shape = s.id"
+              " WHERE s.tenant = ? GROUP BY s.queue, t.state HAVING sum(t.jobs) > 0"),
+      paused_(c, "SELECT queue FROM queue WHERE tenant = ? AND paused = 1"),
+      limits_(c,
+              "SELECT m.name, m.max, (SELECT count(*) FROM limit_holder h WHERE"
+              " h.tenant = m.tenant AND h.name = m.name) FROM limit_max m WHERE m.tenant = ?"
+              " ORDER BY m.name"),
+      workers_(c,
+               "SELECT id, (SELECT count(*) FROM run WHERE session = s.id) FROM session s"
+               " WHERE is_open = 1 AND tenant = ? ORDER BY worker, id") {}
+
+std::vector<ShapeId> ShowCatalogue::wanted_shapes(const JobFilter& filter) {
+    std::vector<ShapeId> wanted;
+    auto row = shapes_.query({filter.tenant});
+    while (row.next()) {
+        if (filter.queue && row.bytes(1) != *filter.queue) continue;
+        if (filter.kind && row.bytes(2) != *filter.kind) continue;
+        wanted.push_back(row.number(0));
+    }
+    std::sort(wanted.begin(), wanted.end());
+    return wanted;
+}
+
+std::uint64_t ShowCatalogue::count(const std::vector<ShapeId>& shapes, JobState state) {
+    std::uint64_t jobs = 0;
+    for (const auto shape : shapes) {
+        auto row = tally_.query({shape, static_cast<int>(state)});
+        if (row.next()) jobs += row.natural(0);
+    }
+    return jobs;
+}
+
+std::vector<ShowCatalogue::Entry> ShowCatalogue::ready_jobs(const std::vector<ShapeId>& shapes,
+                                                            JobId before) {
+    std::vector<Entry> found;
+    for (const auto shape : shapes) {
+        auto row = ready_.query({shape, before});
+        while (row.next()) found.push_back({JobId{row.natural(0)}, shape});
+    }
+    std::sort(found.begin(), found.end(),
+              [](const Entry& a, const Entry& b) { return a.job > b.job; });
+    return found;
+}
+
+ShowCatalogue::Streams ShowCatalogue::streams_for(const JobFilter& filter,
+                                                  const std::vector<ShapeId>& shapes) {
+    Streams streams;
+    const JobId before = filter.before.value_or(JobId{INT64_MAX});
+    if (filter.states.empty()) {
+        streams.push_back(std::make_unique<Stream>(connection_, all_jobs, JobState::ready, before));
+        return streams;
+    }
+    for (const auto state : std::set(filter.states.begin(), filter.states.end())) {
+        const auto jobs = count(shapes, state);
+        if (jobs == 0) continue;
+        if (state == JobState::ready && jobs <= sorted_max) {
+            streams.push_back(std::make_unique<Stream>(connection_, ready_jobs(shapes, before)));
+        } else {
+            streams.push_back(std::make_unique<Stream>(connection_, jobs_in(state), state, before));
+        }
+    }
+    return streams;
+}
+
+std::optional<ShowCatalogue::Entry> ShowCatalogue::newest(const Streams& streams) {
+    std::optional<Entry> newest;
+    for (const auto& stream : streams)
+        if (stream->now() && (!newest || stream->now()->job > newest->job)) newest = stream->now();
+    if (!newest) return newest;
+    for (const auto& stream : streams)
+        if (stream->now() && stream->now()->job == newest->job) stream->next();
+    return newest;
+}
+
+JobLine ShowCatalogue::line(const JobRow& job) {
+    JobLine line{.id = job.id,
+                 .spec = job.spec,
+                 .state = state_of(job),
+                 .epoch = job.epoch,
+                 .generation = job.generation};
+    if (const auto* outcome = job.in<Outcome>()) {
+        line.cause = outcome->cause;
+        line.ended_on = outcome->ended_on;
+    }
+    if (const auto* run = job.in<Run>()) {
+        const auto session = load_.session(run->session);
+        if (!session) fail_corrupt("job " + job.id.text() + " runs in a session that is not there");
+        line.worker = session->worker;
+    }
+    return line;
+}
+
+JobPage ShowCatalogue::list(const JobFilter& filter) {
+    Transaction snapshot(connection_, Transaction::Kind::read);
+    JobPage page;
+    const auto shapes = wanted_shapes(filter);
+    if (shapes.empty()) return page;
+    const auto streams = streams_for(filter, shapes);
+    while (const auto entry = newest(streams)) {
+        if (!std::binary_search(shapes.begin(), shapes.end(), entry->shape)) continue;
+        const auto job = load_.job(entry->job);
+        if (!job) fail_corrupt("job " + entry->job.text() + " is listed, and is not there");
+        if (!is_wanted(*job, filter)) continue;
+        if (page.jobs.size() == filter.limit) {
+            page.next = page.jobs.back().id;
+            break;
+        }
+        page.jobs.push_back(line(*job));
+    }
+    return page;
+}
+
+void ShowCatalogue::add_queues(const std::string& tenant, Overview& overview) {
+    std::map<std::string, QueueLine> queues;
+    auto row = queues_.query({tenant});
+    while (row.next()) {
+        const auto state = row.natural(1);
+        if (state >= places.size()) fail_corrupt("a tally is of no state");
+        queues[row.text(0)].jobs[state] = row.natural(2);
+    }
+    auto paused = paused_.query({tenant});
+    while (paused.next()) queues[paused.text(0)].paused = true;
+    for (auto& [name, line] : queues) {
+        line.queue = name;
+        overview.queues.push_back(line);
+    }
+}
+
+void ShowCatalogue::add_limits(const std::string& tenant, Overview& overview) {
+    auto row = limits_.query({tenant});
+    while (row.next())
+        overview.limits.push_back({row.text(0), static_cast<std::uint32_t>(row.number(1)),
+                                   static_cast<std::uint32_t>(row.number(2))});
+}
+
+void ShowCatalogue::add_workers(const std::string& tenant, Overview& overview) {
+    auto row = workers_.query({tenant});
+    while (row.next()) {
+        const auto session = load_.session(SessionId{row.natural(0)});
+        if (!session) continue;
+        const auto silent_for = overview.clock.now - session->heard_at;
+        overview.workers.push_back({.session = session->id,
+                                    .worker = session->worker,
+                                    .machine = session->directory.machine,
+                                    .slots = session->slots,
+                                    .running = static_cast<std::uint32_t>(row.number(1)),
+                                    .offer = session->offer,
+                                    .suspect = silent_for >= timing_.suspect,
+                                    .silent_for = silent_for});
+    }
+}
+
+Overview ShowCatalogue::overview(const std::string& tenant) {
+    Transaction snapshot(connection_, Transaction::Kind::read);
+    Overview overview{.clock = load_.service().clock};
+    add_queues(tenant, overview);
+    add_limits(tenant, overview);
+    add_workers(tenant, overview);
+    return overview;
+}
+
+}  // namespace perdure::sqlite

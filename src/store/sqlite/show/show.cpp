@@ -1,0 +1,244 @@
+#include "store/sqlite/show/show.h"
+
+#include "store/sqlite/apply/ending.h"
+
+namespace perdure::sqlite {
+namespace {
+
+struct FillJobView {
+    JobView& view;
+    void operator()(const Timer&) const {}
+    void operator()(const Ready&) const {}
+    void operator()(const Blocked& blocked) const { view.blocked_on = blocked.on; }
+    void operator()(const Run&) const {}
+    void operator()(const Outcome& outcome) const {
+        view.cause = outcome.cause;
+        view.rule = outcome.rule;
+        view.may_have_run = outcome.may_have_run;
+        view.discarded = outcome.discarded;
+        view.ended_at = outcome.ended_at;
+        view.ended_on = outcome.ended_on;
+        view.forget_at = outcome.forget_at;
+    }
+};
+
+}  // namespace
+
+Show::Show(Connection& c, const Timing& timing)
+    : connection_(c),
+      timing_(timing),
+      load_(c),
+      busy_(c, "SELECT 1 FROM tally WHERE state BETWEEN ? AND ? AND jobs > 0 LIMIT 1"),
+      next_wake_(c, "SELECT min(wake_at) FROM timer WHERE wake_at IS NOT NULL"),
+      next_date_(c, "SELECT min(date) FROM timer WHERE date IS NOT NULL"),
+      runs_of_(c, "SELECT count(*) FROM run WHERE session = ?"),
+      jobs_of_(c, "SELECT job FROM run WHERE session = ? ORDER BY assignment, job"),
+      next_session_(c, "SELECT min(session) FROM run WHERE session > ?"),
+      unconfirmed_(c,
+                   "SELECT job FROM run WHERE state = ? AND confirm_deadline <= ?"
+                   " ORDER BY confirm_deadline, job"),
+      timer_wakes_(c,
+                   "SELECT wake_at, job FROM timer WHERE wake_at <= ? ORDER BY wake_at, job"
+                   " LIMIT ?"),
+      blocked_wakes_(c,
+                     "SELECT wake_at, job FROM blocked WHERE wake_at <= ? ORDER BY wake_at, job"
+                     " LIMIT ?"),
+      run_wakes_(c,
+                 "SELECT wake_at, job FROM run WHERE wake_at <= ? ORDER BY wake_at, job LIMIT ?"),
+      ready_wakes_(c,
+                   "SELECT wake_at, shape, rank, since FROM ready_wake WHERE wake_at <= ?"
+                   " ORDER BY wake_at"),
+      ready_at_(c,
+                "SELECT job FROM ready WHERE shape = ? AND rank = ? AND since = ? AND wake_at = ?"
+                " ORDER BY job LIMIT ?"),
+      dates_(c, "SELECT date, job FROM timer WHERE date <= ? ORDER BY date, job LIMIT ?"),
+      next_thing_(c,
+                  "SELECT tenant, kind, name FROM blocked WHERE kind IS NOT NULL"
+                  " AND (tenant, kind, name) > (?, ?, ?) ORDER BY tenant, kind, name LIMIT 1"),
+      limit_max_(c, "SELECT max FROM limit_max WHERE tenant = ? AND name = ?"),
+      keys_held_(c, "SELECT count(*) FROM key_holder WHERE tenant = ? AND key = ?"),
+      limits_held_(c, "SELECT count(*) FROM limit_holder WHERE tenant = ? AND name = ?"),
+      blocked_shapes_(c,
+                      "SELECT min(shape) FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
+                      " AND shape > ? AND kind IS NOT NULL"),
+      wanting_(c,
+               "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ?"
+               " AND name = ? AND shape = ? LIMIT ?)"),
+      audit_(c, "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?"),
+      keys_(c, "SELECT tenant, key, job FROM key_holder ORDER BY tenant, key"),
+      limits_(c, "SELECT tenant, name, slot, job FROM limit_holder ORDER BY tenant, name, slot") {}
+
+JobRow Show::job_that_exists(JobId id) {
+    auto job = load_.job(id);
+    if (!job) fail_corrupt("job " + id.text() + " is named, and is not there");
+    return std::move(*job);
+}
+
+RunView Show::run_view(JobRow& job) {
+    const auto run = *job.in<Run>();
+    const auto& attempt = *job.attempt(run.epoch);
+    RunView view{.attempt = {job.id, run.epoch},
+                 .session = run.session,
+                 .assignment = run.assignment,
+                 .state = run.state,
+                 .terms = attempt.terms,
+                 .clean = attempt.clean,
+                 .order = run.order,
+                 .confirm_deadline = run.confirm_deadline,
+                 .spec = job.spec};
+    view.checkpoint = load_.checkpoint_before(job, run.epoch);
+    view.counts = counts_with(load_, job, run.epoch, nullptr);
+    return view;
+}
+
+AttemptView Show::attempt_view(JobId job, const AttemptRow& attempt) {
+    return {.epoch = attempt.epoch,
+            .generation = attempt.generation,
+            .session = attempt.session(),
+            .assignment = attempt.assignment,
+            .terms = attempt.terms,
+            .start_committed = attempt.start_committed,
+            .claimed_at = attempt.claimed_at,
+            .end = attempt.end,
+            .late_result = attempt.late_result,
+            .rule = attempt.rule,
+            .claimed_on = attempt.claimed_on,
+            .ended_on = attempt.ended_on,
+            .evidence = load_.evidence(job, attempt)};
+}
+
+JobView Show::job_view(JobRow& job) {
+    const auto facts = wait_facts(job);
+    JobView view{.id = job.id,
+                 .spec = job.spec,
+                 .state = facts.state,
+                 .epoch = job.epoch,
+                 .generation = job.generation,
+                 .submitted_at = job.submitted_at,
+                 .queue_deadline = facts.queue_deadline,
+                 .total_deadline = facts.total_deadline,
+                 .due = facts.due,
+                 .date = facts.date,
+                 .kept_until = facts.kept_until,
+                 .presumed_lost = job.presumed_lost.has_value()};
+    load_.load_history(job);
+    view.attempts.reserve(job.attempts.size());
+    for (const auto& attempt : job.attempts) view.attempts.push_back(attempt_view(job.id, attempt));
+    std::visit(FillJobView{view}, job.place);
+    if (job.in<Run>()) view.run = run_view(job);
+    return view;
+}
+
+std::vector<JobId> Show::jobs_of(SessionId session) {
+    std::vector<JobId> jobs;
+    auto row = jobs_of_.query({session});
+    while (row.next()) jobs.push_back({row.natural(0)});
+    return jobs;
+}
+
+std::uint32_t Show::runs_of(SessionId session) {
+    auto row = runs_of_.query({session});
+    return row.next() ? static_cast<std::uint32_t>(row.number(0)) : 0;
+}
+
+SessionView Show::session_view(const SessionRow& session) {
+    SessionView view{.session = session.id,
+                     .directory = session.directory,
+                     .life = session.life,
+                     .worker = session.worker,
+                     .open = session.open,
+                     .stream = session.stream,
+                     .assignments = session.assignments,
+                     .heartbeat = session.heartbeat,
+                     .content_hash = session.content_hash,
+                     .seen = session.seen,
+                     .renewal = session.renewal,
+                     .slots = session.slots,
+                     .offer = session.offer,
+                     .lease_deadline = session.lease_deadline,
+                     .heard_at = session.heard_at};
+    view.clock = load_.service().clock;
+    for (const auto id : jobs_of(session.id)) {
+        auto job = job_that_exists(id);
+        view.runs.push_back(run_view(job));
+    }
+    return view;
+}
+
+bool Show::is_anything_due(const ServiceRow& row) {
+    const auto soon = timing_.idle_tick;
+    auto wake = next_wake_.query({});
+    if (wake.next() && !wake.is_null(0) && wake.at<ServiceTime>(0) <= row.clock.now + soon)
+        return true;
+    auto date = next_date_.query({});
+    return date.next() && !date.is_null(0) && date.at<WallTime>(0) <= row.wall + soon;
+}
+
+ServiceView Show::service() {
+    Transaction snapshot(connection_, Transaction::Kind::read);
+    const auto row = load_.service();
+    ServiceView view{.clock = row.clock, .keeper = row.keeper};
+    auto busy =
+        busy_.query({static_cast<int>(JobState::ready), static_cast<int>(JobState::running)});
+    // What is ready, blocked or in `run` makes it busy, so that only timers can be due.
+    view.idle = !busy.next() && !is_anything_due(row);
+    return view;
+}
+
+std::optional<SessionView> Show::session(SessionId id) {
+    Transaction snapshot(connection_, Transaction::Kind::read);
+    const auto row = load_.session(id);
+    if (!row) return std::nullopt;
+    return session_view(*row);
+}
+
+std::optional<SessionView> Show::opening(const StateDirectory& directory) {
+    Transaction snapshot(connection_, Transaction::Kind::read);
+    const auto id = load_.latest_session(directory);
+    if (!id) return std::nullopt;
+    const auto row = load_.session(*id);
+    if (!row) fail_corrupt("session " + id->text() + " is named, and is not there");
+    return session_view(*row);
+}
+
+std::vector<JobView> Show::jobs(const std::vector<JobId>& ids) {
+    Transaction snapshot(connection_, Transaction::Kind::read);
+    std::vector<JobView> views;
+    for (const auto id : ids) {
+        auto job = load_.job(id);
+        if (job) views.push_back(job_view(*job));
+    }
+    return views;
+}
+
+std::optional<JobId> Show::job_of_key(const std::string& tenant, const std::string& key) {
+    const auto row = load_.idempotency(tenant, key);
+    if (!row) return std::nullopt;
+    return row->job;
+}
+
+AuditView Show::audit(JobId after, std::uint32_t limit) {
+    Transaction snapshot(connection_, Transaction::Kind::read);
+    const auto service = load_.service();
+    AuditView view{.repairs = service.repairs, .fenced = service.fenced, .clock = service.clock};
+    auto row = audit_.query({after, std::int64_t{limit} + 1});
+    while (row.next()) {
+        view.more = view.jobs.size() == limit;
+        if (view.more) break;
+        auto job = job_that_exists(JobId{row.natural(0)});
+        view.jobs.push_back(job_view(job));
+    }
+    if (after) return view;
+    auto key = keys_.query({});
+    while (key.next())
+        view.holders.push_back(
+            {{Thing::Kind::key, key.text(0), key.text(1)}, 1, JobId{key.natural(2)}});
+    auto slot = limits_.query({});
+    while (slot.next())
+        view.holders.push_back({{Thing::Kind::limit, slot.text(0), slot.text(1)},
+                                static_cast<std::uint32_t>(slot.number(2)),
+                                JobId{slot.natural(3)}});
+    return view;
+}
+
+}  // namespace perdure::sqlite

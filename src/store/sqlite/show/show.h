@@ -1,0 +1,63 @@
+// Show: the views of ports/views.h, made from the rows of one connection. Each method is one
+// consistent snapshot, a transaction of its own unless one is open.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/timing.h"
+#include "ports/views.h"
+#include "store/sqlite/rows/load.h"
+
+namespace perdure::sqlite {
+
+class Show {
+public:
+    Show(Connection& connection, const Timing& timing);
+
+    ServiceView service();
+    std::optional<SessionView> session(SessionId id);
+    std::optional<SessionView> opening(const StateDirectory& directory);
+    OverdueView overdue(WallTime wall, std::uint32_t limit);
+    std::vector<JobView> jobs(const std::vector<JobId>& ids);
+    std::optional<JobId> job_of_key(const std::string& tenant, const std::string& key);
+    AuditView audit(JobId after, std::uint32_t limit);
+
+private:
+    using Wake = std::pair<ServiceTime, JobId>;
+
+    JobRow job_that_exists(JobId id);
+    RunView run_view(JobRow& job);
+    AttemptView attempt_view(JobId job, const AttemptRow& attempt);
+    JobView job_view(JobRow& job);
+    SessionView session_view(const SessionRow& row);
+    OverdueRun overdue_run(JobRow& job, const SessionRow& session);
+    std::uint32_t runs_of(SessionId session);
+    std::vector<JobId> jobs_of(SessionId session);
+
+    void add_overdue_runs(std::uint32_t limit, OverdueView& view);
+    void add_unconfirmed(std::uint32_t limit, OverdueView& view);
+    void add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& view);
+    std::vector<Wake> wakes(ServiceTime now, std::uint32_t limit);
+    void add_ready_wakes(ServiceTime now, std::uint32_t limit, std::vector<Wake>& wakes);
+    void add_free_things(std::uint32_t limit, OverdueView& view);
+    std::optional<Thing> thing_after(const std::optional<Thing>& last);
+    std::uint32_t free_of(const Thing& thing);
+    bool is_overlooked(const Thing& thing);
+    bool is_anything_due(const ServiceRow& row);
+
+    Connection& connection_;
+    Timing timing_;
+    Loader load_;
+    std::optional<Thing> looked_at_;  // the last thing that a sweep has compared
+
+    Statement busy_, next_wake_, next_date_;
+    Statement runs_of_, jobs_of_, next_session_, unconfirmed_;
+    Statement timer_wakes_, blocked_wakes_, run_wakes_, ready_wakes_, ready_at_, dates_;
+    Statement next_thing_, limit_max_, keys_held_, limits_held_, blocked_shapes_, wanting_;
+    Statement audit_, keys_, limits_;
+};
+
+}  // namespace perdure::sqlite

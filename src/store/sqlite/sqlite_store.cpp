@@ -1,0 +1,212 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "store/sqlite/apply/apply.h"
+#include "store/sqlite/db/desk.h"
+#include "store/sqlite/db/open.h"
+#include "store/sqlite/show/catalogue.h"
+#include "store/sqlite/show/show.h"
+#include "store/sqlite/state/state.h"
+
+namespace perdure {
+namespace {
+
+using sqlite::Connection;
+using sqlite::Desk;
+using sqlite::Failure;
+using sqlite::State;
+
+// When so many pages are in the log they are moved into the file: after the answer, by the writer.
+constexpr int log_pages_max = 4'000;
+
+}  // namespace
+
+// Everything that a thread of the store uses. The writer's and the reader's halves share nothing,
+// unless the store works inline.
+struct SqliteStore::Parts {
+    struct Reader {
+        Reader(Connection& connection, const Timing& timing)
+            : show(connection, timing), catalogue(connection, timing) {}
+        sqlite::Show show;
+        sqlite::ShowCatalogue catalogue;
+    };
+
+    Parts(SqliteOptions o, const Timing& t)
+        : options(std::move(o)),
+          timing(t),
+          connection(options.path, Connection::Access::create),
+          write_desk(desk_kind()),
+          read_desk(desk_kind()) {
+        sqlite::prepare_writer(connection, options.durable);
+        state.emplace(connection, timing);
+        if (options.threads) read_connection.emplace(options.path, Connection::Access::read);
+        if (read_connection) sqlite::prepare_reader(*read_connection);
+        reader.emplace(read_connection ? *read_connection : connection, timing);
+    }
+
+    Desk::Kind desk_kind() const {
+        return options.threads ? Desk::Kind::thread : Desk::Kind::inline_;
+    }
+
+    // The store's door: what was thrown inside becomes an Error here.
+    template <class Call>
+    std::invoke_result_t<Call&, State&> write(Call& call) {
+        if (broken) return stopped();
+        try {
+            if (!state) state.emplace(connection, timing);
+            return call(*state);
+        } catch (const Failure& failure) {
+            connection.roll_back();
+            state.reset();
+            if (!failure.fatal) return failure.error;
+            end(failure.error);
+            // Nobody knows whether it is in the log.
+            return error(Errc::outcome_unknown, failure.error.what);
+        }
+    }
+
+    template <class Call>
+    std::invoke_result_t<Call&, Reader&> read(Call& call) {
+        try {
+            return call(*reader);
+        } catch (const Failure& failure) {
+            return failure.error;
+        }
+    }
+
+    void move_log() {
+        if (broken || connection.log_pages() < log_pages_max) return;
+        try {
+            connection.checkpoint();
+        } catch (const Failure& failure) {
+            if (failure.fatal) end(failure.error);
+        }
+    }
+
+    void end(const Error& why) {
+        broken = true;
+        if (options.fatal) options.fatal(why);
+    }
+
+    static Error stopped() {
+        return error(Errc::unavailable, "the store has stopped after an error of the disk");
+    }
+
+    SqliteOptions options;
+    Timing timing;
+    Connection connection;
+    std::optional<State> state;
+    bool broken = false;
+    std::optional<Connection> read_connection;
+    std::optional<Reader> reader;
+    Desk write_desk;
+    Desk read_desk;
+};
+
+SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+SqliteStore::~SqliteStore() {
+    parts_->read_desk.close();
+    parts_->write_desk.close();
+}
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options,
+                                                       const Timing& timing) {
+    try {
+        auto parts = std::make_unique<Parts>(std::move(options), timing);
+        return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(parts)));
+    } catch (const Failure& failure) {
+        return failure.error;
+    }
+}
+
+void SqliteStore::clear() {
+    parts_->state.reset();
+    sqlite::clear(parts_->connection);
+}
+
+template <class Call>
+auto SqliteStore::write(Call call) {
+    auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
+        return parts->write(call);
+    };
+    auto afterwards = [parts = parts_.get()] { parts->move_log(); };
+    return parts_->write_desk.ask(std::move(work), std::move(afterwards));
+}
+
+template <class Call>
+auto SqliteStore::read(Call call) {
+    auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
+        return parts->read(call);
+    };
+    return parts_->read_desk.ask(std::move(work), [] {});
+}
+
+Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wall) {
+    return write([=](State& state) { return sqlite::open_server(state, server, wall); });
+}
+
+Task<Result<GroupReply>> SqliteStore::commit(Group group) {
+    return write([group = std::move(group)](State& state) { return sqlite::commit(state, group); });
+}
+
+Task<Result<Settled>> SqliteStore::settle_unknown(ServerId server, std::uint64_t fence) {
+    return write([=](State& state) { return sqlite::settle_unknown(state, server, fence); });
+}
+
+Task<Result<ServiceView>> SqliteStore::service() {
+    return read([](auto& r) -> Result<ServiceView> { return r.show.service(); });
+}
+
+Task<Result<SessionView>> SqliteStore::session(SessionId session) {
+    return read([=](auto& r) -> Result<SessionView> {
+        auto view = r.show.session(session);
+        if (!view) return error(Errc::not_found, "there is no such session");
+        return std::move(*view);
+    });
+}
+
+Task<Result<std::optional<SessionView>>> SqliteStore::opening(StateDirectory directory) {
+    return read([directory = std::move(directory)](auto& r) -> Result<std::optional<SessionView>> {
+        return r.show.opening(directory);
+    });
+}
+
+Task<Result<OverdueView>> SqliteStore::overdue(WallTime wall, std::uint32_t limit) {
+    return read([=](auto& r) -> Result<OverdueView> { return r.show.overdue(wall, limit); });
+}
+
+Task<Result<std::vector<JobView>>> SqliteStore::jobs(std::vector<JobId> ids) {
+    return read([ids = std::move(ids)](auto& r) -> Result<std::vector<JobView>> {
+        return r.show.jobs(ids);
+    });
+}
+
+Task<Result<std::optional<JobId>>> SqliteStore::job_of_key(std::string tenant,
+                                                           std::string idempotency_key) {
+    return read([tenant = std::move(tenant),
+                 key = std::move(idempotency_key)](auto& r) -> Result<std::optional<JobId>> {
+        return r.show.job_of_key(tenant, key);
+    });
+}
+
+Task<Result<AuditView>> SqliteStore::audit(JobId after, std::uint32_t limit) {
+    return read([=](auto& r) -> Result<AuditView> { return r.show.audit(after, limit); });
+}
+
+Task<Result<JobPage>> SqliteStore::list(JobFilter filter) {
+    return read([filter = std::move(filter)](auto& r) -> Result<JobPage> {
+        return r.catalogue.list(filter);
+    });
+}
+
+Task<Result<Overview>> SqliteStore::overview(std::string tenant) {
+    return read([tenant = std::move(tenant)](auto& r) -> Result<Overview> {
+        return r.catalogue.overview(tenant);
+    });
+}
+
+}  // namespace perdure

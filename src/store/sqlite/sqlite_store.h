@@ -1,0 +1,67 @@
+// SqliteStore: the embedded store. One file `perdure.db` with a write-ahead log that is synced at
+// every commit; one connection that writes and moves the log into the file, another one that only
+// reads. Passes the same contract as the memory store [P12].
+// An I/O error or a failed sync ends it: `fatal` is called, and nothing is acknowledged any more;
+// the next process begins from the log. A full disk refuses and passes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/timing.h"
+#include "ports/catalogue.h"
+#include "ports/store.h"
+
+namespace perdure {
+
+struct SqliteOptions {
+    std::string path = ":memory:";  // such a database is for inline use alone
+    bool threads = true;            // false: every call is made where it is asked, for simulations
+    bool durable = true;            // false: no sync, for simulations
+    std::function<void(const Error&)> fatal = {};  // called on a thread of the store
+};
+
+class SqliteStore : public Store, public Catalogue {
+public:
+    // Opens or makes the database. Whoever calls has locked its directory (data_directory.h).
+    // corrupt: a file of something else, or one that is damaged. conflict: a newer schema.
+    // unavailable: it cannot be opened or written.
+    static Result<std::unique_ptr<SqliteStore>> open(SqliteOptions options, const Timing& timing);
+    ~SqliteStore() override;
+    SqliteStore(const SqliteStore&) = delete;
+    SqliteStore& operator=(const SqliteStore&) = delete;
+
+    Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override;
+    Task<Result<GroupReply>> commit(Group group) override;
+    Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
+
+    Task<Result<ServiceView>> service() override;
+    Task<Result<SessionView>> session(SessionId session) override;
+    Task<Result<std::optional<SessionView>>> opening(StateDirectory directory) override;
+    Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) override;
+    Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids) override;
+    Task<Result<std::optional<JobId>>> job_of_key(std::string tenant,
+                                                  std::string idempotency_key) override;
+    Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) override;
+
+    Task<Result<JobPage>> list(JobFilter filter) override;
+    Task<Result<Overview>> overview(std::string tenant) override;
+
+    // Everything is gone; for simulations, which need a fresh store often.
+    void clear();
+
+private:
+    struct Parts;
+    explicit SqliteStore(std::unique_ptr<Parts> parts);
+
+    template <class Call>
+    auto write(Call call);
+    template <class Call>
+    auto read(Call call);
+
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace perdure

@@ -1,0 +1,224 @@
+#include "store/sqlite/state/place_tables.h"
+
+#include "store/sqlite/rows/codec.h"
+
+namespace perdure::sqlite {
+namespace {
+
+std::int64_t rank_of(const ClaimOrder& order) {
+    return 2 * order.priority + (order.behind_the_first ? 1 : 0);
+}
+
+// Where it first gets in line needs no row in `line`.
+bool is_in_first_line(const JobRow& job, const ClaimOrder& order) {
+    return order.behind_the_first && order.priority == job.spec->priority &&
+           order.since == job.submitted_at;
+}
+
+std::optional<SessionId> avoided(const Stay& stay) {
+    if (!stay.avoid) return std::nullopt;
+    return stay.avoid->session;
+}
+std::optional<ServiceTime> avoided_until(const Stay& stay) {
+    if (!stay.avoid) return std::nullopt;
+    return stay.avoid->until;
+}
+
+template <class Enum>
+std::int64_t code(Enum value) {
+    return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+PlaceTables::PlaceTables(Connection& c)
+    : insert_job_(c,
+                  "INSERT INTO job (id, shape, body_hash, submitted_at, spec)"
+                  " VALUES (?, ?, ?, ?, ?)"),
+      delete_job_(c, "DELETE FROM job WHERE id = ?"),
+      insert_timer_(c,
+                    "INSERT INTO timer (job, due, date, avoid, wake_at, life)"
+                    " VALUES (?, ?, ?, ?, ?, ?)"),
+      insert_ready_(c,
+                    "INSERT INTO ready (shape, rank, since, job, queue_deadline, kept_until,"
+                    " avoid, avoid_until, wake_at, life) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      insert_blocked_(c,
+                      "INSERT INTO blocked (job, tenant, kind, name, shape, rank, since,"
+                      " queue_deadline, avoid, avoid_until, wake_at, life)"
+                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      insert_run_(c,
+                  "INSERT INTO run (job, session, assignment, state, confirm_deadline, kill_order,"
+                  " wake_at, life) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+      insert_outcome_(c,
+                      "INSERT INTO outcome (job, state, cause, rule, may_have_run, discarded,"
+                      " ended_at, ended_on, forget_at, life)"
+                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      delete_timer_(c, "DELETE FROM timer WHERE job = ?"),
+      delete_ready_(c, "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job = ?"),
+      delete_blocked_(c, "DELETE FROM blocked WHERE job = ?"),
+      delete_run_(c, "DELETE FROM run WHERE job = ?"),
+      delete_outcome_(c, "DELETE FROM outcome WHERE job = ?"),
+      insert_line_(c, "INSERT INTO line (job, rank, since) VALUES (?, ?, ?)"),
+      delete_line_(c, "DELETE FROM line WHERE job = ?"),
+      insert_want_(c, "INSERT INTO want (tenant, kind, name, shape, job) VALUES (?, ?, ?, ?, ?)"),
+      delete_want_(c,
+                   "DELETE FROM want WHERE tenant = ? AND kind = ? AND name = ? AND shape = ?"
+                   " AND job = ?"),
+      save_attempt_(c, "INSERT OR REPLACE INTO attempt (job, epoch, body) VALUES (?, ?, ?)"),
+      delete_attempts_(c, "DELETE FROM attempt WHERE job = ?"),
+      insert_large_(c, "INSERT OR REPLACE INTO large (job, epoch, kind, body) VALUES (?, ?, ?, ?)"),
+      delete_large_(c, "DELETE FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
+      delete_all_large_(c, "DELETE FROM large WHERE job = ?"),
+      line_after_(c,
+                  "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life, job"
+                  " FROM ready WHERE shape = ? AND (rank, since, job) > (?, ?, ?)"
+                  " ORDER BY rank, since, job LIMIT ?"),
+      next_shape_(c,
+                  "SELECT shape FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
+                  " AND shape > ? AND kind IS NOT NULL ORDER BY shape LIMIT 1"),
+      first_blocked_(c,
+                     "SELECT job FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
+                     " AND shape = ? AND kind IS NOT NULL ORDER BY rank, since, job LIMIT 1"),
+      wanting_(c,
+               "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ?"
+               " AND name = ? AND shape = ? LIMIT ?)"),
+      kept_(c, "SELECT job FROM ready WHERE kept_until IS NOT NULL ORDER BY job"),
+      to_forget_(c, "SELECT job FROM outcome WHERE forget_at <= ? ORDER BY forget_at, job LIMIT ?"),
+      wakes_(c) {}
+
+void PlaceTables::save(JobRow& job) {
+    if (!job.stored) {
+        insert_job_.run_one(
+            {job.id, job.shape, job.body_hash, job.submitted_at, Value::blob(encode(*job.spec))});
+    } else {
+        erase(job, *job.stored);
+    }
+    for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) {
+        auto& attempt = job.attempts[i];
+        if (!attempt.unsaved) continue;
+        save_attempt_.run_one({job.id, attempt.epoch.value, Value::blob(encode(attempt))});
+        attempt.unsaved = false;
+    }
+    insert(job);
+    job.stored = job.place;
+    job.changed = false;
+}
+
+void PlaceTables::insert_ready(const JobRow& job, const Ready& ready, std::string_view life) {
+    const auto& order = ready.stay.order;
+    const auto rank = rank_of(order);
+    const auto wake = wake_at(job).value_or(ready.stay.queue_deadline);
+    insert_ready_.run_one({job.shape, rank, order.since, job.id, ready.stay.queue_deadline,
+                           ready.kept_until, avoided(ready.stay), avoided_until(ready.stay), wake,
+                           Value::blob(life)});
+    if (!is_in_first_line(job, order)) insert_line_.run_one({job.id, rank, order.since});
+    wakes_.add(wake, job.shape, rank, order.since);
+    if (!job.wants_its_things()) return;
+    for (const auto& thing : job.things)
+        insert_want_.run_one({thing.tenant, code(thing.kind), thing.name, job.shape, job.id});
+}
+
+void PlaceTables::insert(const JobRow& job) {
+    const auto life = encode_life(job);
+    const auto wake = wake_at(job);
+    if (const auto* ready = job.in<Ready>()) {
+        insert_ready(job, *ready, life);
+    } else if (const auto* timer = job.in<Timer>()) {
+        insert_timer_.run_one(
+            {job.id, timer->due, timer->date, timer->avoid, wake, Value::blob(life)});
+    } else if (const auto* blocked = job.in<Blocked>()) {
+        const auto& stay = blocked->stay;
+        const Value kind = blocked->on ? Value(code(blocked->on->kind)) : Value(nullptr);
+        const Value name = blocked->on ? Value(blocked->on->name) : Value(nullptr);
+        insert_blocked_.run_one({job.id, job.spec->tenant, kind, name, job.shape,
+                                 rank_of(stay.order), stay.order.since, stay.queue_deadline,
+                                 avoided(stay), avoided_until(stay), wake, Value::blob(life)});
+    } else if (const auto* run = job.in<Run>()) {
+        const Value order = run->order ? Value(code(*run->order)) : Value(nullptr);
+        insert_run_.run_one({job.id, run->session, run->assignment, code(run->state),
+                             run->confirm_deadline, order, wake, Value::blob(life)});
+    } else if (const auto* outcome = job.in<Outcome>()) {
+        insert_outcome_.run_one({job.id, code(outcome->state), code(outcome->cause), outcome->rule,
+                                 outcome->may_have_run, outcome->discarded, outcome->ended_at,
+                                 outcome->ended_on, outcome->forget_at, Value::blob(life)});
+    }
+}
+
+void PlaceTables::erase_ready(const JobRow& job, const Ready& ready) {
+    const auto& order = ready.stay.order;
+    delete_ready_.run_one({job.shape, rank_of(order), order.since, job.id});
+    if (!is_in_first_line(job, order)) delete_line_.run_one({job.id});
+    if (!job.wants_its_things(ready)) return;
+    for (const auto& thing : job.things)
+        delete_want_.run_one({thing.tenant, code(thing.kind), thing.name, job.shape, job.id});
+}
+
+void PlaceTables::erase(const JobRow& job, const PlaceRow& place) {
+    switch (place_of(state_of(place)).place) {
+        case Place::timer: return delete_timer_.run_one({job.id});
+        case Place::ready: return erase_ready(job, std::get<Ready>(place));
+        case Place::blocked: return delete_blocked_.run_one({job.id});
+        case Place::run: return delete_run_.run_one({job.id});
+        case Place::outcome: return delete_outcome_.run_one({job.id});
+        case Place::wait: fail_corrupt("nothing waits for flows yet");
+    }
+}
+
+void PlaceTables::forget(const JobRow& job) {
+    if (job.stored) erase(job, *job.stored);
+    delete_job_.run_one({job.id});
+    if (job.epoch.value > 1) delete_attempts_.run({job.id});
+    if (job.epoch.value > 0) delete_all_large_.run({job.id});
+}
+
+void PlaceTables::keep(AttemptKey attempt, Large kind, std::string_view bytes) {
+    insert_large_.run_one({attempt.job, attempt.epoch.value, code(kind), Value::blob(bytes)});
+}
+
+void PlaceTables::drop(AttemptKey attempt, Large kind) {
+    delete_large_.run_one({attempt.job, attempt.epoch.value, code(kind)});
+}
+
+Found PlaceTables::line_after(ShapeId shape, const std::optional<ClaimOrder>& skipped,
+                              std::uint32_t max) {
+    if (!skipped) return line_after_.query({shape, INT64_MIN, INT64_MIN, INT64_MIN, max});
+    return line_after_.query({shape, rank_of(*skipped), skipped->since, skipped->job, max});
+}
+
+std::vector<ShapeId> PlaceTables::shapes_blocked_on(const Thing& thing) {
+    std::vector<ShapeId> shapes;
+    // From shape to shape: a million jobs behind one key are one step.
+    for (ShapeId last = 0;;) {
+        auto row = next_shape_.query({thing.tenant, code(thing.kind), thing.name, last});
+        if (!row.next()) return shapes;
+        last = row.number(0);
+        shapes.push_back(last);
+    }
+}
+
+std::optional<JobId> PlaceTables::first_blocked(const Thing& thing, ShapeId shape) {
+    auto row = first_blocked_.query({thing.tenant, code(thing.kind), thing.name, shape});
+    if (!row.next()) return std::nullopt;
+    return JobId{row.natural(0)};
+}
+
+std::uint32_t PlaceTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
+    auto row = wanting_.query({thing.tenant, code(thing.kind), thing.name, shape, enough});
+    return row.next() ? static_cast<std::uint32_t>(row.number(0)) : 0;
+}
+
+std::vector<JobId> PlaceTables::kept() {
+    std::vector<JobId> jobs;
+    auto row = kept_.query({});
+    while (row.next()) jobs.push_back({row.natural(0)});
+    return jobs;
+}
+
+std::vector<JobId> PlaceTables::to_forget(ServiceTime now, std::uint32_t max) {
+    std::vector<JobId> jobs;
+    auto row = to_forget_.query({now, max});
+    while (row.next()) jobs.push_back({row.natural(0)});
+    return jobs;
+}
+
+}  // namespace perdure::sqlite

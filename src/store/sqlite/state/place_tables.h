@@ -1,0 +1,56 @@
+// PlaceTables: writes jobs and their places, and finds jobs by where they are. A job that is
+// written leaves its old place in the same breath; each step touches exactly one row (C3).
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "store/sqlite/db/statement.h"
+#include "store/sqlite/rows/rows.h"
+#include "store/sqlite/state/wakes.h"
+
+namespace perdure::sqlite {
+
+class PlaceTables {
+public:
+    explicit PlaceTables(Connection& connection);
+
+    // Brings the tables to what the row says.
+    void save(JobRow& job);
+    // The job, its place and its history are no more.
+    void forget(const JobRow& job);
+    void keep(AttemptKey attempt, Large kind, std::string_view bytes);
+    void drop(AttemptKey attempt, Large kind);
+
+    // The rows of a shape's line, from behind `skipped` on: as Loader::ready_job() takes them, and
+    // the job's id.
+    static constexpr int line_job = 7;
+    Found line_after(ShapeId shape, const std::optional<ClaimOrder>& skipped, std::uint32_t max);
+
+    std::vector<ShapeId> shapes_blocked_on(const Thing& thing);
+    std::optional<JobId> first_blocked(const Thing& thing, ShapeId shape);
+    // How many ready jobs of this shape have yet to take the thing; no more than `enough` are
+    // counted.
+    std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough);
+    std::vector<JobId> kept();  // jobs in `ready` that still hold their things
+    std::vector<JobId> to_forget(ServiceTime now, std::uint32_t max);
+
+    void tidy_wakes() { wakes_.tidy(); }
+
+private:
+    void insert(const JobRow& job);
+    void insert_ready(const JobRow& job, const Ready& ready, std::string_view life);
+    void erase(const JobRow& job, const PlaceRow& place);
+    void erase_ready(const JobRow& job, const Ready& ready);
+
+    Statement insert_job_, delete_job_;
+    Statement insert_timer_, insert_ready_, insert_blocked_, insert_run_, insert_outcome_;
+    Statement delete_timer_, delete_ready_, delete_blocked_, delete_run_, delete_outcome_;
+    Statement insert_line_, delete_line_, insert_want_, delete_want_;
+    Statement save_attempt_, delete_attempts_, insert_large_, delete_large_, delete_all_large_;
+    Statement line_after_, next_shape_, first_blocked_, wanting_, kept_, to_forget_;
+    Wakes wakes_;
+};
+
+}  // namespace perdure::sqlite

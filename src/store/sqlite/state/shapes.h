@@ -1,0 +1,61 @@
+// Shapes: (tenant, queue, kind) as numbers, and how many jobs of each are in which state. A copy of
+// the tables `shape`, `tally` and `queue`; counts are written once for each group, by save().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/claim.h"
+#include "core/job.h"
+#include "store/sqlite/db/statement.h"
+#include "store/sqlite/rows/rows.h"
+
+namespace perdure::sqlite {
+
+class Shapes {
+public:
+    explicit Shapes(Connection& connection);
+
+    // Its number; a new one is written at once.
+    ShapeId id_of(const Shape& shape);
+    const Shape& shape(ShapeId id) const;
+
+    void add(ShapeId id, JobState state, int jobs);
+    std::uint64_t count(ShapeId id, JobState state) const;
+    std::uint64_t total(JobState state) const { return totals_[static_cast<std::size_t>(state)]; }
+    // Those with a job in `ready`.
+    const std::set<ShapeId>& ready() const { return ready_; }
+
+    bool is_paused(const std::string& tenant, const std::string& queue) const {
+        return paused_.contains({tenant, queue});
+    }
+    // False: that is what it was.
+    bool pause(const std::string& tenant, const std::string& queue, bool paused);
+
+    void save();
+
+private:
+    using Counts = std::array<std::int64_t, places.size()>;
+    struct Known {
+        Shape shape;
+        Counts counts{};
+        Counts saved{};
+    };
+    void load(Connection& connection);
+    Known& known(ShapeId id);
+
+    std::map<Shape, ShapeId> ids_;
+    std::map<ShapeId, Known> known_;
+    std::set<ShapeId> ready_;
+    std::set<ShapeId> changed_;
+    std::array<std::uint64_t, places.size()> totals_{};
+    std::set<std::pair<std::string, std::string>> paused_;
+    Statement insert_, tally_, pause_;
+};
+
+}  // namespace perdure::sqlite

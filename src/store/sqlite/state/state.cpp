@@ -1,0 +1,264 @@
+#include "store/sqlite/state/state.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "store/sqlite/rows/codec.h"
+
+namespace perdure::sqlite {
+namespace {
+
+constexpr std::size_t jobs_max = 8'192;
+constexpr std::size_t bytes_max = std::size_t{16} << 20;
+constexpr std::size_t inline_max = 1'024;  // what an attempt's own row carries
+
+std::size_t size_of(const JobSpec& spec) {
+    auto size = sizeof(JobRow) + sizeof(JobSpec) + spec.args.size();
+    for (const auto& word : spec.argv) size += word.size() + sizeof(word);
+    for (const auto& [name, value] : spec.env) size += name.size() + value.size() + 64;
+    return size;
+}
+
+}  // namespace
+
+State::State(Connection& c, const Timing& t)
+    : timing(t),
+      connection(c),
+      load(c),
+      shapes(c),
+      holders(c),
+      places_(c),
+      save_service_(c,
+                    "UPDATE service SET tick = ?, now_at = ?, grace_until = ?, keeper = ?,"
+                    " keeper_epoch = ?, keeper_deadline = ?, wall_on = ?, servers_used = ?,"
+                    " id_high_water = ?, repairs = ?, fenced = ?"),
+      save_server_(c,
+                   "INSERT OR REPLACE INTO server (id, number, id_high_water, last_group, fence,"
+                   " used) VALUES (?, ?, ?, ?, ?, ?)"),
+      delete_server_(c, "DELETE FROM server WHERE id = ?"),
+      save_session_(c,
+                    "INSERT OR REPLACE INTO session (id, machine, boot, device, inode, life,"
+                    " worker, is_open, stream, assignments, heartbeat, content_hash, seen, renewal,"
+                    " slots, tenant, offer, lease_deadline, heard_at, given_up)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      save_directory_(c,
+                      "INSERT OR REPLACE INTO directory (machine, device, inode, session)"
+                      " VALUES (?, ?, ?, ?)"),
+      put_key_(c,
+               "INSERT OR REPLACE INTO idempotency (tenant, key, job, body_hash, gone_as,"
+               " kept_until) VALUES (?, ?, ?, ?, ?, ?)"),
+      drop_keys_(c, "DELETE FROM idempotency WHERE kept_until <= ?") {
+    load_all();
+}
+
+void State::load_all() {
+    service = load.service();
+    for (const auto& [id, row] : load.servers()) servers_[id] = row;
+    for (auto& row : load.sessions()) sessions_.emplace(row.id, std::move(row));
+    Statement directories(connection, "SELECT machine, device, inode, session FROM directory");
+    auto directory = directories.query({});
+    while (directory.next())
+        latest_sessions_[{directory.text(0), directory.natural(1), directory.natural(2)}] =
+            SessionId{directory.natural(3)};
+    Statement all_runs(connection,
+                       "SELECT session, assignment, job, state, confirm_deadline FROM run");
+    auto run = all_runs.query({});
+    while (run.next())
+        runs_[SessionId{run.natural(0)}][{run.natural(1), JobId{run.natural(2)}}] = {
+            static_cast<JobState>(run.number(3)), run.at<ServiceTime>(4)};
+    highest_job_ = {static_cast<std::uint64_t>(connection.number("SELECT max(id) FROM job"))};
+}
+
+bool State::holds_its_things(const JobRow& job) const {
+    return std::all_of(job.things.begin(), job.things.end(),
+                       [&](const Thing& t) { return holders.is_held_by(t, job.id); });
+}
+
+JobRow* State::job(JobId id) {
+    const auto found = jobs_.find(id.value);
+    if (found != jobs_.end()) return &found->second;
+    if (id > highest_job_) return nullptr;
+    auto loaded = load.job(id);
+    return loaded ? &add(std::move(*loaded)) : nullptr;
+}
+
+JobRow& State::job_that_exists(JobId id) {
+    auto* found = job(id);
+    if (!found) fail_corrupt("job " + id.text() + " is named, and is not there");
+    return *found;
+}
+
+JobRow& State::add(JobRow job) {
+    highest_job_ = std::max(highest_job_, job.id);
+    jobs_bytes_ += size_of(*job.spec);
+    const auto id = job.id.value;
+    return jobs_.insert_or_assign(id, std::move(job)).first->second;
+}
+
+JobRow& State::add_ready(JobId id, const Found& row) { return add(load.ready_job(id, row)); }
+
+void State::touch(JobRow& job) {
+    if (job.changed) return;
+    job.changed = true;
+    changed_jobs_.push_back(&job);
+}
+
+void State::index(const JobRow& job, int step) {
+    shapes.add(job.shape, state_of(job), step);
+    const auto* run = job.in<Run>();
+    if (!run) return;
+    const std::pair key{run->assignment, job.id};
+    if (step > 0) {
+        runs_[run->session][key] = {run->state, run->confirm_deadline};
+        return;
+    }
+    const auto found = runs_.find(run->session);
+    PERDURE_ASSERT(found != runs_.end() && found->second.erase(key) == 1);
+    if (found->second.empty()) runs_.erase(found);
+}
+
+// A new job is in no place yet: it is not taken out of one.
+void State::put(JobRow& job, PlaceRow next) {
+    const bool is_new = !job.stored && !job.changed;
+    if (!is_new) index(job, -1);
+    job.place = std::move(next);
+    index(job, 1);
+    touch(job);
+    if (job.in<Ready>()) work_appeared = true;
+}
+
+void State::forget(JobRow& job) {
+    flush();
+    index(job, -1);
+    places_.forget(job);
+    jobs_bytes_ -= size_of(*job.spec);
+    jobs_.erase(job.id.value);
+}
+
+void State::keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string* bytes) {
+    auto& kept = kind == Large::checkpoint ? attempt.checkpoint : attempt.evidence;
+    const AttemptKey key{job.id, attempt.epoch};
+    if (kept.where == Kept::Where::apart) places_.drop(key, kind);
+    if (!bytes) {
+        kept = {};
+    } else if (bytes->size() <= inline_max) {
+        kept = {Kept::Where::here, *bytes};
+    } else {
+        kept = {Kept::Where::apart, {}};
+        places_.keep(key, kind, *bytes);
+    }
+    attempt.unsaved = true;
+    touch(job);
+}
+
+PlaceTables& State::places() {
+    flush();
+    return places_;
+}
+
+const State::Runs& State::runs_of(SessionId session) const {
+    static const Runs none;
+    const auto found = runs_.find(session);
+    return found == runs_.end() ? none : found->second;
+}
+
+const SessionRow* State::session(SessionId id) const {
+    const auto found = sessions_.find(id);
+    return found == sessions_.end() ? nullptr : &found->second;
+}
+
+const SessionRow& State::session_that_exists(SessionId id) const {
+    const auto* found = session(id);
+    if (!found) fail_corrupt("session " + id.text() + " is named, and is not there");
+    return *found;
+}
+
+SessionRow& State::change_session(SessionId id) {
+    changed_sessions_.insert(id);
+    return const_cast<SessionRow&>(session_that_exists(id));
+}
+
+SessionRow& State::add_session(SessionRow session) {
+    const auto id = session.id;
+    const auto& d = session.directory;
+    save_directory_.run_one({d.machine, d.device, d.inode, id});
+    latest_sessions_[place_of(d)] = id;
+    changed_sessions_.insert(id);
+    return sessions_.emplace(id, std::move(session)).first->second;
+}
+
+std::optional<SessionId> State::latest_session(const StateDirectory& directory) const {
+    const auto found = latest_sessions_.find(place_of(directory));
+    if (found == latest_sessions_.end()) return std::nullopt;
+    return found->second;
+}
+
+std::uint64_t State::draw_assignment(SessionId session) {
+    return ++change_session(session).assignments;
+}
+
+void State::save_server(ServerId id) {
+    const auto& row = servers_.at(id);
+    save_server_.run({id, row.number, row.id_high_water, row.last_group, row.fence, row.used});
+}
+
+void State::remove_server(ServerId id) {
+    delete_server_.run_one({id});
+    servers_.erase(id);
+}
+
+void State::put_key(const JobSpec& spec, const IdempotencyRow& row) {
+    std::optional<std::int64_t> gone;
+    if (row.gone) gone = static_cast<std::int64_t>(*row.gone);
+    put_key_.run({spec.tenant, *spec.idempotency_key, row.job, row.body_hash, gone, row.until});
+}
+
+void State::drop_old_keys() { drop_keys_.run({now()}); }
+
+void State::flush() {
+    for (auto* job : changed_jobs_) places_.save(*job);
+    changed_jobs_.clear();
+}
+
+void State::save_all() {
+    flush();
+    shapes.save();
+    for (const auto id : changed_sessions_) {
+        const auto& s = sessions_.at(id);
+        const auto offer = encode(s.offer);
+        save_session_.run({s.id,
+                           s.directory.machine,
+                           s.directory.boot,
+                           s.directory.device,
+                           s.directory.inode,
+                           s.life,
+                           s.worker,
+                           s.open,
+                           s.stream,
+                           s.assignments,
+                           s.heartbeat,
+                           s.content_hash,
+                           s.seen,
+                           s.renewal,
+                           s.slots,
+                           s.offer.tenant,
+                           Value::blob(offer),
+                           s.lease_deadline,
+                           s.heard_at,
+                           s.given_up});
+    }
+    changed_sessions_.clear();
+    const auto& s = service;
+    save_service_.run_one({s.clock.tick, s.clock.now, s.clock.grace_until, s.keeper.holder,
+                           s.keeper.epoch, s.keeper.deadline, s.wall, s.servers_used,
+                           s.id_high_water, s.repairs, s.fenced});
+}
+
+void State::trim() {
+    if (jobs_.size() <= jobs_max && jobs_bytes_ <= bytes_max) return;
+    PERDURE_ASSERT(changed_jobs_.empty());
+    jobs_.clear();
+    jobs_bytes_ = 0;
+}
+
+}  // namespace perdure::sqlite

@@ -1,0 +1,109 @@
+// State: what the writer knows, and how it changes. Small tables are here as a whole; jobs are
+// loaded when they are needed and kept for a while. All of it is only ever a copy of committed rows
+// and of the group that is being applied: after a failure the whole State is thrown away.
+// Changed jobs are written by flush(), at the latest when somebody looks for jobs by their place.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/timing.h"
+#include "store/sqlite/rows/load.h"
+#include "store/sqlite/rows/rows.h"
+#include "store/sqlite/state/holders.h"
+#include "store/sqlite/state/place_tables.h"
+#include "store/sqlite/state/shapes.h"
+
+namespace perdure::sqlite {
+
+class State {
+public:
+    State(Connection& connection, const Timing& timing);
+
+    const Timing timing;
+    Connection& connection;
+    Loader load;
+    Shapes shapes;
+    Holders holders;
+    ServiceRow service;  // written with every group
+
+    // Of the group that is being applied.
+    bool work_appeared = false;
+    std::uint64_t promoted = 0;  // jobs that came back into `ready` from `blocked`
+
+    ServiceTime now() const { return service.clock.now; }
+    bool is_paused(const JobRow& job) const {
+        return shapes.is_paused(job.spec->tenant, job.spec->queue);
+    }
+    bool holds_its_things(const JobRow& job) const;
+
+    // Jobs. A pointer is good until the end of the group, or until the job is forgotten.
+    JobRow* job(JobId id);
+    JobRow& job_that_exists(JobId id);
+    JobRow& add(JobRow job);
+    JobRow& add_ready(JobId id, const Found& row);  // as loaded by its line
+    bool is_loaded(JobId id) const { return jobs_.contains(id.value); }
+    void touch(JobRow& job);
+    void put(JobRow& job, PlaceRow next);
+    void forget(JobRow& job);
+    void keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string* bytes);
+
+    // Finds jobs by their place, as it is now.
+    PlaceTables& places();
+    struct RunMark {
+        JobState state = JobState::starting;
+        ServiceTime confirm_deadline;
+    };
+    using Runs = std::map<std::pair<std::uint64_t, JobId>, RunMark>;  // by assignment number
+    const Runs& runs_of(SessionId session) const;
+
+    // Sessions.
+    const SessionRow* session(SessionId id) const;
+    const SessionRow& session_that_exists(SessionId id) const;
+    SessionRow& change_session(SessionId id);
+    SessionRow& add_session(SessionRow session);
+    std::optional<SessionId> latest_session(const StateDirectory& directory) const;
+    const std::map<SessionId, SessionRow>& sessions() const { return sessions_; }
+    std::uint64_t draw_assignment(SessionId session);
+
+    // Servers.
+    std::map<ServerId, ServerRow>& servers() { return servers_; }
+    void save_server(ServerId id);
+    void remove_server(ServerId id);
+
+    // Idempotency keys.
+    void put_key(const JobSpec& spec, const IdempotencyRow& row);
+    void drop_old_keys();
+
+    // Writes everything that has changed. Before the commit, and only then, save_all().
+    void flush();
+    void save_all();
+    // Jobs that are kept in memory are let go when there are too many.
+    void trim();
+
+private:
+    void load_all();
+    void index(const JobRow& job, int step);
+
+    PlaceTables places_;
+    std::unordered_map<std::uint64_t, JobRow> jobs_;
+    std::size_t jobs_bytes_ = 0;
+    std::vector<JobRow*> changed_jobs_;
+    JobId highest_job_;
+    std::map<SessionId, Runs> runs_;
+    std::map<SessionId, SessionRow> sessions_;
+    std::set<SessionId> changed_sessions_;
+    std::map<DirectoryPlace, SessionId> latest_sessions_;
+    std::map<ServerId, ServerRow> servers_;
+
+    Statement save_service_, save_server_, delete_server_, save_session_, save_directory_;
+    Statement put_key_, drop_keys_;
+};
+
+}  // namespace perdure::sqlite
