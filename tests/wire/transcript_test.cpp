@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <fstream>
 #include <sstream>
 
@@ -17,7 +18,7 @@ namespace {
 namespace json = boost::json;
 
 std::string page(const std::string& name) {
-    std::ifstream file(std::string(PERDURE_DOCS) + "/protocol/" + name);
+    std::ifstream file(fmt::format("{}/protocol/{}", PERDURE_DOCS, name));
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();
