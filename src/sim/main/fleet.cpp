@@ -86,7 +86,7 @@ FleetReport Fleet::run() {
 }
 
 void Fleet::work(unsigned child, std::FILE* out) {
-    Campaign campaign(memory_store);
+    Campaign campaign(options_.make_store);
     const auto started = Clock::now();
     for (std::uint64_t i = child;; i += options_.jobs) {
         if (options_.seeds > 0 && i >= options_.seeds) break;

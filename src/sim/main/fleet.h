@@ -22,6 +22,7 @@ struct FleetOptions {
     double seconds_max = 0;   // zero: until the seeds are done
     unsigned jobs = 0;
     std::vector<Mode> modes;
+    StoreFactory make_store = memory_store;
 };
 
 struct FleetReport {

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "sim/main/fleet.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace {
 
@@ -46,8 +47,19 @@ std::vector<Mode> modes_of(const Arguments& arguments) {
     return {Mode::safety, Mode::liveness};
 }
 
+// A fresh one for each seed, in memory and without threads: the simulator owns the time.
+std::unique_ptr<Store> sqlite_store(const Timing& timing) {
+    auto store = SqliteStore::open({.threads = false, .durable = false}, timing);
+    PERDURE_ASSERT(store.has_value());
+    return std::move(*store);
+}
+
+StoreFactory store_of(const Arguments& arguments) {
+    return arguments.store == "sqlite" ? sqlite_store : memory_store;
+}
+
 int replay(const Arguments& arguments) {
-    Campaign campaign(memory_store);
+    Campaign campaign(store_of(arguments));
     int failed = 0;
     for (const auto mode : modes_of(arguments)) {
         constexpr std::size_t all = 1'000'000;
@@ -68,13 +80,14 @@ int replay(const Arguments& arguments) {
 }
 
 // Replays every case of a file; a line is a seed, a mode and what is left out.
-int replay_all(const std::string& path) {
+int replay_all(const Arguments& arguments) {
+    const auto& path = arguments.regressions;
     std::ifstream file(path);
     if (!file) {
         fmt::print(stderr, "perdure-sim: cannot read {}\n", path);
         return 2;
     }
-    Campaign campaign(memory_store);
+    Campaign campaign(store_of(arguments));
     int passed = 0;
     int failed = 0;
     for (std::string line; std::getline(file, line);) {
@@ -100,7 +113,8 @@ int run(const Arguments& arguments) {
                  .seeds = arguments.seeds,
                  .seconds_max = arguments.seconds_max,
                  .jobs = arguments.jobs,
-                 .modes = modes_of(arguments)});
+                 .modes = modes_of(arguments),
+                 .make_store = store_of(arguments)});
     const auto report = fleet.run();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
     const auto text =
@@ -121,7 +135,8 @@ int main(int argc, char** argv) {
     app.add_option("--jobs", arguments.jobs, "processes at once; default: one for each core");
     app.add_option("--mode", arguments.mode, "safety, liveness or both")
         ->check(CLI::IsMember({"safety", "liveness", "both"}));
-    app.add_option("--store", arguments.store, "which store")->check(CLI::IsMember({"memory"}));
+    app.add_option("--store", arguments.store, "which store")
+        ->check(CLI::IsMember({"memory", "sqlite"}));
     app.add_option("--without", arguments.without, "replay without this class of faults")
         ->check(CLI::IsMember(std::vector<std::string>(fault_names.begin(), fault_names.end())));
     app.add_option("--regressions", arguments.regressions, "replay every case of this file");
@@ -131,7 +146,7 @@ int main(int argc, char** argv) {
         "Example: perdure-sim --seeds 2000 --mode safety\n"
         "A failure prints its seed, its last events and the command that replays it.");
     CLI11_PARSE(app, argc, argv);
-    if (!arguments.regressions.empty()) return replay_all(arguments.regressions);
+    if (!arguments.regressions.empty()) return replay_all(arguments);
     if (seed->count() > 0) return replay(arguments);
     if (first->count() == 0) arguments.first = std::random_device{}() % 1'000'000'000ULL * 1'000;
     if (arguments.seeds == 0 && arguments.seconds_max == 0) arguments.seeds = 100;

@@ -123,11 +123,6 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options,
     }
 }
 
-void SqliteStore::clear() {
-    parts_->state.reset();
-    sqlite::clear(parts_->connection);
-}
-
 template <class Call>
 auto SqliteStore::write(Call call) {
     auto work = [parts = parts_.get(), call = std::move(call)]() mutable {

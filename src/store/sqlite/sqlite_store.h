@@ -49,9 +49,6 @@ public:
     Task<Result<JobPage>> list(JobFilter filter) override;
     Task<Result<Overview>> overview(std::string tenant) override;
 
-    // Everything is gone; for simulations, which need a fresh store often.
-    void clear();
-
 private:
     struct Parts;
     explicit SqliteStore(std::unique_ptr<Parts> parts);

@@ -3,10 +3,8 @@
 #include <sqlite3.h>
 
 #include <string>
-#include <vector>
 
 #include "store/sqlite/db/migrate.h"
-#include "store/sqlite/db/statement.h"
 
 namespace perdure::sqlite {
 
@@ -38,22 +36,6 @@ void prepare_reader(Connection& connection) {
     connection.run("PRAGMA query_only = ON");
     connection.run("PRAGMA temp_store = MEMORY");
     connection.run("PRAGMA trusted_schema = OFF");
-}
-
-void clear(Connection& connection) {
-    std::vector<std::string> tables;
-    Statement all(connection,
-                  "SELECT name FROM sqlite_schema WHERE type = 'table'"
-                  " AND name NOT IN ('migration', 'service') AND name NOT LIKE 'sqlite_%'");
-    {
-        auto row = all.query({});
-        while (row.next()) tables.push_back(row.text(0));
-    }
-    Transaction transaction(connection, Transaction::Kind::write);
-    for (const auto& table : tables) connection.run(("DELETE FROM " + table).c_str());
-    connection.run("DELETE FROM service");
-    connection.run("INSERT INTO service (one) VALUES (1)");
-    transaction.commit();
 }
 
 }  // namespace perdure::sqlite

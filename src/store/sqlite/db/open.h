@@ -13,7 +13,4 @@ void prepare_reader(Connection& connection);
 // The same for a database with another schema, which the caller makes.
 void prepare_log(Connection& connection, bool durable);
 
-// Removes all rows, as after the migrations.
-void clear(Connection& connection);
-
 }  // namespace perdure::sqlite
