@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "sim/sim_server_api.h"
+#include "sim/world/sim_server_api.h"
 
 namespace perdure::sim {
 namespace {

@@ -10,10 +10,10 @@
 #include "base/log.h"
 #include "server/server.h"
 #include "sim/faults.h"
-#include "sim/sim_host.h"
-#include "sim/sim_network.h"
-#include "sim/sim_processes.h"
-#include "sim/sim_store.h"
+#include "sim/host/sim_host.h"
+#include "sim/host/sim_processes.h"
+#include "sim/world/sim_network.h"
+#include "sim/world/sim_store.h"
 #include "worker/worker.h"
 
 namespace perdure::sim {

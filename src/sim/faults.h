@@ -10,7 +10,7 @@
 
 #include "base/time.h"
 #include "core/timing.h"
-#include "sim/rng.h"
+#include "sim/world/rng.h"
 
 namespace perdure::sim {
 

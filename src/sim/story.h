@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sim/simulation.h"
-#include "sim/tap.h"
+#include "sim/world/tap.h"
 #include "store/memory/memory_store.h"
 #include "store/memory/state.h"
 

@@ -8,8 +8,8 @@
 #include "base/time.h"
 #include "ports/clock.h"
 #include "runtime/asio_clock.h"
-#include "sim/sim_clock.h"
-#include "sim/world.h"
+#include "sim/world/sim_clock.h"
+#include "sim/world/world.h"
 
 namespace perdure::executor {
 

@@ -16,8 +16,8 @@
 #include "ports/views.h"
 #include "sim/checkers/history.h"
 #include "sim/faults.h"
-#include "sim/witness.h"
-#include "sim/world.h"
+#include "sim/host/witness.h"
+#include "sim/world/world.h"
 
 namespace perdure::sim {
 

@@ -10,7 +10,7 @@
 
 #include "core/job.h"
 #include "ports/changes.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace perdure::sim {
 

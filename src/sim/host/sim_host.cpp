@@ -1,0 +1,75 @@
+#include "sim/host/sim_host.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace perdure::sim {
+
+SimHost::SimHost(Parts parts, std::uint32_t number, HostTime time)
+    : parts_(parts), number_(number), time_(time), rng_(parts.world.split_rng()) {}
+
+void SimHost::power_loss() {
+    for (auto& [attempt, shim] : shims_) shim->destroy();
+    shims_.clear();
+    ++boot_;
+}
+
+void SimHost::pause_shims() {
+    for (auto& [attempt, shim] : shims_) shim->pause();
+}
+
+void SimHost::resume_shims() {
+    for (auto& [attempt, shim] : shims_) shim->resume();
+}
+
+bool SimHost::kill_some_shim(Rng& rng) {
+    std::vector<SimShim*> candidates;
+    for (auto& [attempt, shim] : shims_)
+        if (shim->alive() && !disk_.at(attempt).result) candidates.push_back(shim.get());
+    if (candidates.empty()) return false;
+    candidates[rng.below(candidates.size())]->die();
+    return true;
+}
+
+void SimHost::copy_disk(const SimHost& from, StateDirectory as) {
+    disk_ = from.disk_;
+    life_number_ = from.life_number_;
+    copied_ = std::move(as);
+}
+
+StateDirectory SimHost::directory() const {
+    if (copied_) return *copied_;
+    return {.machine = fmt::format("machine-{}", number_),
+            .boot = fmt::format("boot-{}", boot_),
+            .device = 1,
+            .inode = 100 + number_};
+}
+
+SimShim* SimHost::shim(AttemptKey attempt) {
+    const auto found = shims_.find(attempt);
+    return found == shims_.end() ? nullptr : found->second.get();
+}
+
+SimShim* SimHost::other_epoch(AttemptKey attempt) {
+    for (auto& [key, shim] : shims_) {
+        const bool busy = (shim->alive() && !disk_.at(key).result) || shim->process_alive();
+        if (key.job == attempt.job && key.epoch != attempt.epoch && busy) return shim.get();
+    }
+    return nullptr;
+}
+
+void SimHost::launch(AttemptKey attempt) {
+    shims_[attempt] = std::make_unique<SimShim>(*this, disk_.at(attempt));
+}
+
+void SimHost::remove(AttemptKey attempt) {
+    shims_.erase(attempt);
+    disk_.erase(attempt);
+}
+
+bool SimHost::shim_fails_to_launch() {
+    return parts_.plan.has(Fault::shim_fails) && rng_.chance(0.03);
+}
+
+}  // namespace perdure::sim

@@ -1,0 +1,129 @@
+#include "sim/host/sim_processes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/probe.h"
+
+namespace perdure::sim {
+namespace {
+
+constexpr auto lock_patience = milliseconds(500);  // O8
+
+}  // namespace
+
+SimProcesses::SimProcesses(SimHost& host, Life worker) : host_(host), worker_(worker) {
+    host_.to_worker = [this](ProcessEvent event) { push(std::move(event)); };
+    host_.shim_died = [this](AttemptKey attempt) {
+        host_.parts().world.after(host_.rng().between(milliseconds(1), milliseconds(200)), worker_,
+                                  [this, attempt] { bury(attempt); });
+    };
+}
+
+SimProcesses::~SimProcesses() {
+    host_.to_worker = nullptr;
+    host_.shim_died = nullptr;
+}
+
+Task<void> SimProcesses::wait_for_disk(Duration wait) {
+    co_await host_.parts().world.sleep(worker_, wait);
+}
+
+Task<Result<WorkerLife>> SimProcesses::open() {
+    co_await wait_for_disk(milliseconds(2));
+    WorkerLife life{.directory = host_.directory(), .life = host_.raise_life()};
+    const auto minute_ago = host_.parts().world.now() - minutes(1);
+    life.crashes_in_a_minute = static_cast<std::uint32_t>(std::count_if(
+        host_.crashes.begin(), host_.crashes.end(), [&](TrueTime at) { return at >= minute_ago; }));
+    for (const auto& [key, directory] : host_.disk()) {
+        auto* shim = host_.shim(key);
+        // An orphan's tree is killed before anything else is said about it (O8).
+        if (shim && !shim->alive()) shim->kill_tree();
+        life.found.push_back({.attempt = key,
+                              .assignment = directory.assignment.number,
+                              .terms = directory.assignment.terms,
+                              .started = directory.started,
+                              .shim_alive = shim && shim->alive(),
+                              .result = directory.result});
+    }
+    co_return life;
+}
+
+Task<Result<std::uint64_t>> SimProcesses::next_life() {
+    co_await wait_for_disk(milliseconds(1));
+    co_return host_.raise_life();
+}
+
+Task<Result<void>> SimProcesses::prepare(Assignment assignment) {
+    const auto key = assignment.attempt;
+    auto* busy = host_.other_epoch(key);
+    if (busy) {
+        reached<"lock_held_by_another_epoch">();
+        busy->kill(Cause::cut_off);
+        if (!busy->alive()) busy->kill_tree();
+        co_await wait_for_disk(lock_patience);
+        if (host_.other_epoch(key)) co_return error(Errc::conflict, "the job's lock is held");
+    }
+    co_await wait_for_disk(milliseconds(1));
+    if (host_.shim_fails_to_launch()) co_return error(Errc::unavailable, "the shim did not start");
+    if (host_.disk().contains(key)) co_return Result<void>{};  // it is there: adopt it
+    host_.disk()[key] = {.assignment = std::move(assignment)};
+    host_.launch(key);
+    co_return Result<void>{};
+}
+
+void SimProcesses::start(AttemptKey attempt, StartOrder order) {
+    if (auto* shim = host_.shim(attempt)) shim->order_start(order);
+}
+
+void SimProcesses::renew(AttemptKey attempt, BootTime lease_until) {
+    auto* shim = host_.shim(attempt);
+    if (shim && shim->alive()) shim->renew(lease_until);
+}
+
+void SimProcesses::kill(AttemptKey attempt, Cause cause) {
+    if (auto* shim = host_.shim(attempt)) shim->kill(cause);
+}
+
+void SimProcesses::answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) {
+    if (auto* shim = host_.shim(attempt)) shim->answer(kind, committed);
+}
+
+Task<Result<std::string>> SimProcesses::output(AttemptKey, std::uint64_t, std::size_t) {
+    co_return std::string{};
+}
+
+void SimProcesses::forget(AttemptKey attempt) { host_.remove(attempt); }
+
+// The shim is dead without a result: kill what it left behind, then say so.
+void SimProcesses::bury(AttemptKey attempt) {
+    auto* shim = host_.shim(attempt);
+    const auto directory = host_.disk().find(attempt);
+    if (!shim || directory == host_.disk().end() || directory->second.result) return;
+    reached<"shim_lost">();
+    shim->kill_tree();
+    const bool started = directory->second.started;
+    push({.kind = ProcessEvent::Kind::ended,
+          .attempt = attempt,
+          .end = {.cause = started ? Cause::shim_lost : Cause::shim_failed,
+                  .ran = started ? Ran::maybe : Ran::no,
+                  .reported = true}});
+}
+
+void SimProcesses::push(ProcessEvent event) {
+    events_.push_back(std::move(event));
+    if (waiting_) host_.parts().world.wake(*waiting_);
+}
+
+Task<ProcessEvent> SimProcesses::next_event() {
+    while (events_.empty()) {
+        co_await suspend(
+            [this](Suspended me) { waiting_ = host_.parts().world.park(worker_, std::move(me)); });
+        waiting_.reset();
+    }
+    auto event = std::move(events_.front());
+    events_.pop_front();
+    co_return event;
+}
+
+}  // namespace perdure::sim
