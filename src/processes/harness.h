@@ -3,19 +3,23 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "processes/host_processes.h"
 #include "shim/clocks.h"
+#include "shim/tree.h"
 
 namespace perdure {
 
@@ -32,7 +36,7 @@ protected:
         options_.timing.kill_grace = milliseconds(200);
     }
     ~ProcessesTest() override {
-        processes_.reset();
+        crash();
         std::error_code ignored;
         std::filesystem::remove_all(root_, ignored);
     }
@@ -41,7 +45,8 @@ protected:
     Result<WorkerLife> try_open() {
         processes_ = std::make_unique<HostProcesses>(context_.get_executor(), options_, Log());
         auto life = run(processes_->open());
-        if (life) boost::asio::co_spawn(context_, follow(processes_.get()), [](auto...) {});
+        alive_ = std::make_shared<bool>(true);
+        if (life) boost::asio::co_spawn(context_, follow(processes_.get(), alive_), [](auto...) {});
         return life;
     }
     WorkerLife open() {
@@ -50,13 +55,15 @@ protected:
         return life ? *life : WorkerLife{};
     }
     void crash() {
+        *alive_ = false;
         processes_.reset();
         events_.clear();
     }
 
     // --- attempts ---
     Assignment assignment(JobSpec spec, Terms terms = {}) {
-        terms.hold = terms.hold == Duration{} ? minutes(5) : terms.hold;
+        const bool exclusive = terms.isolation == Isolation::exclusive;
+        if (terms.hold == Duration{} && !exclusive) terms.hold = minutes(5);
         Assignment given{.attempt = {JobId{++last_job_}, {1}}, .number = last_job_, .terms = terms};
         given.spec = std::make_shared<JobSpec>(std::move(spec));
         return given;
@@ -135,6 +142,27 @@ protected:
         });
         return *found;
     }
+    // A file that a job writes in one go, as its first line says.
+    std::string text_of(const std::string& path) {
+        std::string text;
+        until(path + " is written", [&] {
+            std::ifstream file(path);
+            std::getline(file, text);
+            return !text.empty() && file.good();
+        });
+        return text;
+    }
+    pid_t pid_in(const std::string& name) { return std::stoi(text_of(root_ + "/" + name)); }
+    static bool lives(pid_t pid) { return ::kill(pid, 0) == 0; }
+    static pid_t parent_of(pid_t pid) {
+        for (const auto& row : list_processes())
+            if (row.pid == pid) return row.parent;
+        return 0;
+    }
+    void until_gone(pid_t pid) {
+        until("process " + std::to_string(pid) + " is gone", [&] { return !lives(pid); });
+    }
+
     std::size_t count(AttemptKey key, Kind kind) const {
         std::size_t number = 0;
         for (const auto& event : events_) number += event.attempt == key && event.kind == kind;
@@ -149,14 +177,17 @@ protected:
     std::uint64_t last_job_ = 1'000;
 
 private:
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+
     template <class T>
     static Task<void> keep(Task<T> task, std::shared_ptr<std::optional<T>> value) {
         value->emplace(co_await std::move(task));
     }
-    Task<void> follow(HostProcesses* processes) {
-        while (true) {
+    // What was under way to a worker that has crashed is lost, as in life.
+    Task<void> follow(HostProcesses* processes, std::shared_ptr<bool> alive) {
+        while (*alive) {
             auto event = co_await processes->next_event();
-            events_.push_back(std::move(event));
+            if (*alive) events_.push_back(std::move(event));
         }
     }
 };

@@ -12,12 +12,12 @@
 
 #include "base/log.h"
 #include "ports/process.h"
-#include "processes/attempt_directory.h"
+#include "processes/disk/attempt_directory.h"
+#include "processes/disk/state_folder.h"
 #include "processes/event_queue.h"
 #include "processes/host_processes.h"
 #include "processes/order_for.h"
 #include "processes/shim_link.h"
-#include "processes/state_folder.h"
 
 namespace perdure {
 

@@ -1,7 +1,7 @@
 #include <boost/asio/steady_timer.hpp>
 
+#include "processes/disk/leftovers.h"
 #include "processes/host.h"
-#include "processes/leftovers.h"
 #include "processes/on_pool.h"
 #include "shim/clocks.h"
 

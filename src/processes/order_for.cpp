@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "processes/attempt_directory.h"
-#include "processes/leftovers.h"
+#include "processes/disk/attempt_directory.h"
+#include "processes/disk/leftovers.h"
 #include "shim/format/attempt_files.h"
 
 namespace perdure {

@@ -7,8 +7,8 @@
 #include <array>
 #include <boost/asio/error.hpp>
 
-#include "processes/attempt_directory.h"
-#include "processes/leftovers.h"
+#include "processes/disk/attempt_directory.h"
+#include "processes/disk/leftovers.h"
 #include "shim/tree.h"
 
 namespace perdure {

@@ -15,8 +15,8 @@
 
 #include "core/job.h"
 #include "ports/task.h"
+#include "processes/disk/state_folder.h"
 #include "processes/spawn.h"
-#include "processes/state_folder.h"
 #include "shim/format/records.h"
 
 namespace perdure {

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "processes/leftovers.h"
+#include "processes/disk/leftovers.h"
 #include "shim/format/attempt_files.h"
 #include "shim/tree.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "processes/state_folder.h"
+#include "processes/disk/state_folder.h"
 #include "shim/format/fd.h"
 
 namespace perdure {

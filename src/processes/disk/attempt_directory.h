@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "core/job.h"
 #include "ports/process.h"
-#include "processes/result_file.h"
-#include "processes/state_folder.h"
+#include "processes/disk/result_file.h"
+#include "processes/disk/state_folder.h"
 #include "shim/format/fd.h"
 #include "shim/format/order.h"
 

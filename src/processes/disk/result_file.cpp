@@ -1,4 +1,4 @@
-#include "processes/result_file.h"
+#include "processes/disk/result_file.h"
 
 #include <boost/json.hpp>
 #include <memory>

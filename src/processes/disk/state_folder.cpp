@@ -1,4 +1,4 @@
-#include "processes/state_folder.h"
+#include "processes/disk/state_folder.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "processes/state_folder.h"
+#include "processes/disk/state_folder.h"
 
 namespace perdure {
 

@@ -1,4 +1,4 @@
-#include "processes/attempt_directory.h"
+#include "processes/disk/attempt_directory.h"
 
 #include <dirent.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "processes/leftovers.h"
+#include "processes/disk/leftovers.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,0 +1,161 @@
+#include "processes/in_process_kinds.h"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/json.hpp>
+#include <utility>
+
+#include "core/start.h"
+#include "core/worker_rules.h"
+
+namespace perdure {
+namespace {
+
+constexpr std::string_view noop = "perdure.noop";
+constexpr std::string_view sleep_kind = "perdure.sleep";
+
+// What `perdure.sleep` is asked for; nothing if that cannot be understood.
+std::optional<Duration> length_in(const std::string& args) {
+    boost::system::error_code failed;
+    const auto value = boost::json::parse(args, failed);
+    const auto* members = failed ? nullptr : value.if_object();
+    const auto* ms = members ? members->if_contains("ms") : nullptr;
+    if (!ms) return std::nullopt;
+    const auto number = ms->to_number<std::int64_t>(failed);
+    if (failed || number < 0 || number > days(365).us / 1'000) return std::nullopt;
+    return milliseconds(number);
+}
+
+Task<Result<void>> refused(Error why) { co_return why; }
+
+}  // namespace
+
+InProcessKinds::InProcessKinds(Processes& below, Clock& clock, Timing timing)
+    : below_(below),
+      clock_(clock),
+      timing_(timing),
+      events_(std::make_shared<EventQueue>(clock.executor())) {}
+
+InProcessKinds::~InProcessKinds() {
+    events_->close();
+    // Who sleeps is destroyed with its alarm.
+    for (auto& [attempt, inside] : inside_) inside->alarm.reset();
+}
+
+Task<Result<WorkerLife>> InProcessKinds::open() {
+    auto* below = &below_;
+    const auto events = events_;
+    const auto executor = clock_.executor();
+    auto life = co_await below->open();
+    if (life) boost::asio::co_spawn(executor, pass_on(below, events), boost::asio::detached);
+    co_return life;
+}
+
+Task<void> InProcessKinds::pass_on(Processes* below, Queue events) {
+    while (true) {
+        auto event = co_await below->next_event();
+        events->push(std::move(event));
+    }
+}
+
+Task<ProcessEvent> InProcessKinds::next_event() { return EventQueue::next(events_); }
+
+InProcessKinds::Inside* InProcessKinds::find(AttemptKey attempt) {
+    const auto found = inside_.find(attempt);
+    return found == inside_.end() ? nullptr : found->second.get();
+}
+
+Task<Result<void>> InProcessKinds::prepared() { co_return Result<void>{}; }
+
+Task<Result<void>> InProcessKinds::prepare(Assignment assignment) {
+    const auto& spec = *assignment.spec;
+    const bool sleeps = spec.kind == sleep_kind;
+    if (spec.kind != noop && !sleeps) return below_.prepare(std::move(assignment));
+    const auto length = sleeps ? length_in(spec.args) : Duration{};
+    if (!length)
+        return refused(error(Errc::invalid, "perdure.sleep needs args like {\"ms\": 100}"));
+    auto& inside = inside_[assignment.attempt];
+    if (!inside) inside = std::make_shared<Inside>();
+    inside->terms = assignment.terms;
+    inside->length = *length;
+    inside->run_timeout = spec.timeouts.run;
+    return prepared();
+}
+
+void InProcessKinds::start(AttemptKey attempt, StartOrder order) {
+    const auto found = inside_.find(attempt);
+    if (found == inside_.end()) return below_.start(attempt, order);
+    const auto inside = found->second;
+    const auto decision = decide_exec({.terms = inside->terms,
+                                       .now = clock_.boot(),
+                                       .go_until = order.go_until,
+                                       .lease_until = order.lease_until,
+                                       .already_started = inside->ended || inside->alarm},
+                                      timing_);
+    if (decision.answer == ExecAnswer::exec) return begin(attempt, inside);
+    const bool too_late = decision.answer == ExecAnswer::never && !inside->alarm;
+    if (too_late) end(attempt, *inside, did_not_run(Cause::cut_off), *events_);
+}
+
+void InProcessKinds::begin(AttemptKey attempt, const std::shared_ptr<Inside>& inside) {
+    if (inside->length == Duration{}) {
+        const AttemptEnd well{
+            .cause = Cause::exit, .ran = Ran::yes, .succeeded = true, .reported = true};
+        return end(attempt, *inside, well, *events_);
+    }
+    inside->alarm = clock_.make_alarm();
+    events_->push({.kind = ProcessEvent::Kind::started, .attempt = attempt});
+    boost::asio::co_spawn(clock_.executor(), sleep_until_its_end(attempt, inside, events_),
+                          boost::asio::detached);
+}
+
+Task<void> InProcessKinds::sleep_until_its_end(AttemptKey attempt, std::shared_ptr<Inside> inside,
+                                               Queue events) {
+    const bool in_time = inside->length <= inside->run_timeout;
+    co_await inside->alarm->wait(std::min(inside->length, inside->run_timeout));
+    const AttemptEnd how{.cause = in_time ? Cause::exit : Cause::timeout_run,
+                         .ran = Ran::yes,
+                         .succeeded = in_time,
+                         .reported = true};
+    end(attempt, *inside, how, *events);
+}
+
+void InProcessKinds::end(AttemptKey attempt, Inside& inside, AttemptEnd how, EventQueue& events) {
+    if (std::exchange(inside.ended, true)) return;
+    events.push({.kind = ProcessEvent::Kind::ended, .attempt = attempt, .end = how});
+}
+
+void InProcessKinds::kill(AttemptKey attempt, Cause cause) {
+    auto* inside = find(attempt);
+    if (!inside) return below_.kill(attempt, cause);
+    AttemptEnd how = did_not_run(cause);
+    if (inside->alarm) how.ran = Ran::yes;
+    end(attempt, *inside, how, *events_);
+    if (inside->alarm) inside->alarm->ring();
+}
+
+void InProcessKinds::renew(AttemptKey attempt, BootTime lease_until) {
+    if (!find(attempt)) below_.renew(attempt, lease_until);
+}
+
+void InProcessKinds::answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) {
+    if (!find(attempt)) below_.answer(attempt, kind, committed);
+}
+
+Task<Result<std::string>> InProcessKinds::output(AttemptKey attempt, std::uint64_t offset,
+                                                 std::size_t max) {
+    if (!find(attempt)) co_return co_await below_.output(attempt, offset, max);
+    co_return std::string();
+}
+
+void InProcessKinds::forget(AttemptKey attempt) {
+    const auto found = inside_.find(attempt);
+    if (found == inside_.end()) return below_.forget(attempt);
+    const auto inside = found->second;
+    inside_.erase(found);
+    inside->ended = true;
+    if (inside->alarm) inside->alarm->ring();
+}
+
+}  // namespace perdure

@@ -1,0 +1,65 @@
+// InProcessKinds: job kinds that run inside the worker, without a shim or a directory, for tests
+// and benches; everything else goes to the Processes below.
+//   perdure.noop   ends at once and has succeeded
+//   perdure.sleep  {"ms": N} in its args: the same, N milliseconds later
+// Such attempts die with the worker: the next life does not list them, and the server settles them
+// as never started or lost. The same rules hold as for others: decide_exec() before the start, run
+// timeout, kills.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "core/timing.h"
+#include "ports/clock.h"
+#include "ports/process.h"
+#include "processes/event_queue.h"
+
+namespace perdure {
+
+class InProcessKinds final : public Processes {
+public:
+    InProcessKinds(Processes& below, Clock& clock, Timing timing);
+    ~InProcessKinds() override;
+
+    Task<Result<WorkerLife>> open() override;
+    Task<Result<std::uint64_t>> next_life() override { return below_.next_life(); }
+    Task<Result<void>> prepare(Assignment assignment) override;
+    void start(AttemptKey attempt, StartOrder order) override;
+    void renew(AttemptKey attempt, BootTime lease_until) override;
+    void kill(AttemptKey attempt, Cause cause) override;
+    Task<ProcessEvent> next_event() override;
+    void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) override;
+    Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
+                                     std::size_t max) override;
+    void forget(AttemptKey attempt) override;
+    void stopped_cleanly() override { below_.stopped_cleanly(); }
+
+private:
+    // One attempt of ours. Shared with the coroutine that sleeps for it.
+    struct Inside {
+        Terms terms;
+        Duration length;
+        Duration run_timeout;
+        bool ended = false;
+        std::unique_ptr<Alarm> alarm;  // while it sleeps
+    };
+    using Queue = std::shared_ptr<EventQueue>;
+
+    static Task<void> pass_on(Processes* below, Queue events);
+    static Task<void> sleep_until_its_end(AttemptKey attempt, std::shared_ptr<Inside> inside,
+                                          Queue events);
+    static void end(AttemptKey attempt, Inside& inside, AttemptEnd how, EventQueue& events);
+    static Task<Result<void>> prepared();
+    void begin(AttemptKey attempt, const std::shared_ptr<Inside>& inside);
+    Inside* find(AttemptKey attempt);
+
+    Processes& below_;
+    Clock& clock_;
+    Timing timing_;
+    Queue events_;
+    std::map<AttemptKey, std::shared_ptr<Inside>> inside_;
+};
+
+}  // namespace perdure
