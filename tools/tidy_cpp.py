@@ -42,7 +42,7 @@ BANNED = [
     (r"src/", r"src/(runtime|sim/main|core)/", r"\brandom_device\b", "use the Random port"),
     (r"src/", r"src/(runtime|sim/main|core)/", r"\b(?:std\s*::\s*j?thread|this_thread)\b",
      "spawn a coroutine through a Gate"),
-    (r"src/", r"src/(runtime|sim/main)/", r"\b(?:secure_)?getenv\b",
+    (r"src/", r"src/(runtime|sim/main|main)/", r"\b(?:secure_)?getenv\b",
      "read it in main and pass it as an option"),
     (r"src/(core|server|worker|store/memory|sim)/", None, r"\bunordered_\w+",
      "use std::map or std::set: iteration order must not depend on a hash"),

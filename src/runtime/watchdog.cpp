@@ -49,7 +49,7 @@ std::string how_it_ended(int status) {
 int block_signals() {
     sigset_t ours;
     sigemptyset(&ours);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&ours, number);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD}) sigaddset(&ours, number);
     ::sigprocmask(SIG_BLOCK, &ours, nullptr);
     return ::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -93,6 +93,7 @@ private:
     bool has_terminal_ = ::isatty(STDERR_FILENO) == 1;
     std::uint32_t stop_signals_ = 0;
     bool stopping_ = false;
+    bool detaching_ = false;
     bool strays_ = false;
     int exit_code_ = 0;
 };
@@ -238,6 +239,7 @@ void Watchdog::hear_signal(int number) {
             if (child.runs()) ::kill(child.process.pid, SIGHUP);
         return;
     }
+    if (!stopping_) detaching_ = number == SIGUSR1;
     stopping_ = true;
     if (++stop_signals_ > 1) stop_harder();
 }
@@ -308,7 +310,7 @@ void Watchdog::stop_one_more(BootTime now) {
 }
 
 void Watchdog::tell_to_stop(Kept& child, BootTime now) {
-    ::kill(child.process.pid, SIGTERM);
+    ::kill(child.process.pid, detaching_ && child.what.detaches ? SIGUSR1 : SIGTERM);
     child.kill_at = now + child.what.stop_limit;
 }
 

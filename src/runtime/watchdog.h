@@ -4,7 +4,8 @@
 //   - Children end when it dies: the kernel kills them, and the channel to it ends.
 //   - A child is started when those before it have been ready once; they are stopped in reverse.
 //   - What is reparented to it and is no shim is a leftover and is killed (L2) [P8].
-// Blocks SIGTERM, SIGINT, SIGHUP and SIGCHLD and waits for any child: for a process of its own.
+// Blocks SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGCHLD and waits for any child: for a process of its
+// own.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +22,7 @@ struct WatchedChild {
     // The words of its command, asked at each start. The first is the program's path.
     std::function<std::vector<std::string>()> command;
     Duration stop_limit = seconds(10);  // after SIGTERM; then SIGKILL
+    bool detaches = false;              // is told SIGUSR1 instead, if the watchdog was
 };
 
 struct WatchdogOptions {
@@ -33,7 +35,8 @@ struct WatchdogOptions {
 };
 
 // Returns the exit code of the whole when all children have ended for good.
-// SIGTERM, SIGINT: stop; a second one: at once; a third one: kill. SIGHUP goes to all children.
+// SIGTERM, SIGINT: stop; a second one: at once; a third one: kill. SIGUSR1: stop, and let what can
+// do so detach (L2). SIGHUP goes to all children.
 int run_watchdog(WatchdogOptions options);
 
 }  // namespace perdure

@@ -190,6 +190,24 @@ TEST_F(WatchdogTest, stops_the_worker_before_the_server) {
     EXPECT_EQ(text, "worker\nserver\n");
 }
 
+TEST_F(WatchdogTest, lets_the_worker_detach_and_stops_the_server) {
+    const auto log = path("order");
+    const auto hears = [&](const std::string& name, const std::string& signal) {
+        return child(name, "while :; do sleep 0.01; done",
+                     "trap 'echo " + name + " " + signal + " >>" + log + "; exit 0' " + signal);
+    };
+    auto worker = hears("worker", "USR1");
+    worker.detaches = true;
+    watch({hears("server", "TERM"), worker});
+    ready("server");
+    ready("worker");
+    kill_process(watchdog_, SIGUSR1);
+    EXPECT_EQ(exit_code(), 0);
+    std::string text;
+    std::getline(std::ifstream(log), text, '\0');
+    EXPECT_EQ(text, "worker USR1\nserver TERM\n");
+}
+
 TEST_F(WatchdogTest, kills_what_does_not_stop_when_asked_three_times) {
     watch(
         {child("worker", "while :; do sleep 0.01; done", "trap 'echo \"ready asked\" >&3' TERM")});

@@ -1,0 +1,136 @@
+#include "cli/answer.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "cli/human.h"
+#include "wire/text_time.h"
+
+namespace perdure::cli {
+namespace {
+
+const boost::json::value nothing;
+
+bool is_plain_word(std::string_view word) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@%+";
+    return !word.empty() && word.find_first_not_of(plain) == std::string_view::npos;
+}
+
+std::string quoted(std::string_view word) {
+    if (is_plain_word(word)) return std::string(word);
+    std::string made = "'";
+    for (const char c : word) {
+        if (c == '\'')
+            made += "'\\''";
+        else
+            made += c;
+    }
+    return made + "'";
+}
+
+std::string plain_text(const boost::json::value& value) {
+    if (value.is_null()) return "";
+    if (const auto* text = value.if_string()) return std::string(text->data(), text->size());
+    return boost::json::serialize(value);
+}
+
+}  // namespace
+
+const boost::json::value& member(const boost::json::value& from, std::string_view name) {
+    const auto* object = from.if_object();
+    if (!object) return nothing;
+    const auto* found = object->if_contains({name.data(), name.size()});
+    return found ? *found : nothing;
+}
+
+bool has(const boost::json::value& from, std::string_view name) {
+    return !member(from, name).is_null();
+}
+
+std::string text_of(const boost::json::value& from, std::string_view name) {
+    return plain_text(member(from, name));
+}
+
+std::int64_t number_of(const boost::json::value& from, std::string_view name) {
+    const auto& found = member(from, name);
+    if (const auto* number = found.if_int64()) return *number;
+    return 0;
+}
+
+bool truth_of(const boost::json::value& from, std::string_view name) {
+    const auto* truth = member(from, name).if_bool();
+    return truth && *truth;
+}
+
+const boost::json::array& list_of(const boost::json::value& from, std::string_view name) {
+    static const boost::json::array none;
+    const auto* list = member(from, name).if_array();
+    return list ? *list : none;
+}
+
+std::optional<WallTime> time_of(const boost::json::value& from, std::string_view name) {
+    return time_value(text_of(from, name));
+}
+
+std::string relative_of(const boost::json::value& from, std::string_view name, WallTime now) {
+    const auto at = time_of(from, name);
+    return at ? relative(*at, now) : "";
+}
+
+std::string spoken_of(const boost::json::value& from, std::string_view name) {
+    const auto duration = duration_value(text_of(from, name));
+    return duration ? spoken(*duration) : "";
+}
+
+std::string joined_of(const boost::json::value& from, std::string_view name) {
+    std::string made;
+    for (const auto& word : list_of(from, name)) {
+        if (!made.empty()) made += ", ";
+        made += plain_text(word);
+    }
+    return made;
+}
+
+std::string what_it_does(const boost::json::value& job) {
+    std::string made;
+    for (const auto& word : list_of(job, "argv")) {
+        if (!made.empty()) made += ' ';
+        made += quoted(plain_text(word));
+    }
+    if (made.empty()) made = text_of(job, "kind");
+    return made;
+}
+
+std::string escaped(std::string_view text) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.~";
+    std::string made;
+    for (const char c : text) {
+        if (plain.find(c) != std::string_view::npos)
+            made += c;
+        else
+            made += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return made;
+}
+
+ExitCode unreachable(Terminal& term, const Api& api, const Error& error) {
+    if (error.code == Errc::outcome_unknown || error.code == Errc::invalid) return term.fail(error);
+    term.say(fmt::format("no server answers at {}: {}", api.where(), error.what));
+    term.say("start one with `perdure up`, or name another one with --server URL");
+    return ExitCode::unreachable;
+}
+
+Asked ask(Api& api, Terminal& term, const ApiRequest& request) {
+    auto answer = api.request(request);
+    if (!answer) return {std::nullopt, unreachable(term, api, answer.error()), 0};
+    if (!answer->ok())
+        return {std::nullopt, term.fail(answer->refusal, answer->path), answer->status};
+    return {std::move(answer->body), ExitCode::ok, answer->status};
+}
+
+}  // namespace perdure::cli

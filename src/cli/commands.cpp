@@ -1,0 +1,309 @@
+// The table of commands.
+#include "cli/fleet/commands.h"
+#include "cli/command.h"
+#include "cli/job/commands.h"
+#include "cli/job/job_options.h"
+#include "cli/local/commands.h"
+
+namespace perdure::cli {
+namespace {
+
+constexpr std::string_view run_group = "Run Perdure";
+constexpr std::string_view job_group = "Jobs";
+constexpr std::string_view fleet_group = "Queues, limits, workers";
+constexpr std::string_view inside_group = "Inside a job";
+constexpr std::string_view other_group = "Besides";
+
+using How = Word::How;
+
+const Word one_id{"id", "id of the job", How::one};
+const Word many_ids{"id", "ids of jobs", How::many};
+const Option tenant_option{"--tenant", "NAME", "tenant; `default` if left out"};
+
+std::vector<Option> with_job_options(std::vector<Option> own) {
+    const auto& options = job_options();
+    own.insert(own.end(), options.begin(), options.end());
+    own.push_back({"--idempotency-key", "KEY", "same key, same job; made up if left out"});
+    own.push_back({"--quiet", "", "say nothing that is no error"});
+    return own;
+}
+
+void add_processes(std::vector<Command>& all) {
+    all.push_back({.path = "up",
+                   .group = run_group,
+                   .summary = "a server and a worker on this machine, until Ctrl-C",
+                   .example = "  perdure up --data /var/tmp/try --listen 127.0.0.1:7373",
+                   .settings = {"profile", "data", "server.listen", "worker.name", "worker.slots",
+                                "worker.queues", "worker.kinds", "worker.state", "log.level",
+                                "log.format", "log.file"},
+                   .run = keep_up});
+    all.push_back(
+        {.path = "server",
+         .group = run_group,
+         .summary = "a server alone",
+         .example = "  perdure server --profile production",
+         .settings = {"profile", "data", "server.listen", "log.level", "log.format", "log.file"},
+         .run = keep_server});
+    all.push_back({.path = "worker",
+                   .group = run_group,
+                   .summary = "a worker alone, for a server somewhere else",
+                   .example = "  perdure worker --server http://127.0.0.1:7373 --slots 8",
+                   .settings = {"profile", "data", "server.urls", "worker.name", "worker.slots",
+                                "worker.queues", "worker.kinds", "worker.state", "log.level",
+                                "log.format", "log.file"},
+                   .run = keep_worker});
+    all.push_back({.path = "worker drain",
+                   .group = fleet_group,
+                   .summary = "let a worker finish what runs, and leave",
+                   .example = "  perdure worker drain anvil",
+                   .words = {{"worker", "its name; perdure workers lists them"}},
+                   .settings = {"server.urls"},
+                   .run = drain_worker});
+    // Hidden: what a watchdog starts. All settings come as --set.
+    all.push_back({.path = "child-server", .summary = "what a watchdog starts", .run = be_server});
+    all.push_back({.path = "child-worker", .summary = "what a watchdog starts", .run = be_worker});
+}
+
+void add_submitting(std::vector<Command>& all) {
+    all.push_back({.path = "run",
+                   .group = job_group,
+                   .summary = "submit a command, show its output, end as it ends",
+                   .example = "  perdure run -- echo hello\n"
+                              "  perdure run --effects once --run-timeout 1h -- ./pay-salaries",
+                   .options = with_job_options({}),
+                   .settings = {"server.urls"},
+                   .takes_command = true,
+                   .run = run_job});
+    all.push_back({.path = "submit",
+                   .group = job_group,
+                   .summary = "submit a command, or many jobs from a file; print their ids",
+                   .example = "  perdure submit --queue slow --retries 3 -- ./import data.csv\n"
+                              "  perdure submit --file jobs.json",
+                   .options = with_job_options(
+                       {{"--file", "FILE", "jobs as JSON, all or none; - is standard input"}}),
+                   .settings = {"server.urls"},
+                   .takes_command = true,
+                   .run = submit_jobs});
+    all.push_back({.path = "jobs",
+                   .group = job_group,
+                   .summary = "list jobs, newest first",
+                   .example = "  perdure jobs --state running,ready --queue slow",
+                   .options = {{"-s,--state", "STATES", "only these, separated by commas", true},
+                               {"-q,--queue", "NAME", "only this queue"},
+                               {"--kind", "NAME", "only this kind"},
+                               {"-k,--key", "KEY", "only this key"},
+                               {"-n,--limit", "N", "at most so many: 1 to 1000, 50 if left out"},
+                               {"--before", "ID", "only jobs older than this one"},
+                               tenant_option},
+                   .settings = {"server.urls"},
+                   .run = list_jobs});
+    all.push_back({.path = "logs",
+                   .group = job_group,
+                   .summary = "what a job has printed",
+                   .example = "  perdure logs -f 06na5x0g00000",
+                   .words = {one_id},
+                   .options = {{"-f,--follow", "", "go on until the job has ended"},
+                               {"--attempt", "N", "of this attempt; the newest if left out"}},
+                   .settings = {"server.urls"},
+                   .run = show_logs});
+    all.push_back({.path = "why",
+                   .group = job_group,
+                   .summary = "why a job has not ended: every blocker, and what removes it",
+                   .example = "  perdure why 06na5x0g00000",
+                   .words = {one_id},
+                   .settings = {"server.urls"},
+                   .run = explain_job});
+}
+
+Command act(std::string_view path, std::string_view summary, std::string_view example,
+            ExitCode (*run)(Context&), std::vector<Option> options = {}) {
+    return {.path = path,
+            .group = job_group,
+            .summary = summary,
+            .example = example,
+            .words = {many_ids},
+            .options = std::move(options),
+            .settings = {"server.urls"},
+            .run = run};
+}
+
+void add_job_family(std::vector<Command>& all) {
+    all.push_back({.path = "job",
+                   .group = job_group,
+                   .summary = "look at one job, or act on some",
+                   .example = "  perdure job show 06na5x0g00000"});
+    all.push_back({.path = "job show",
+                   .group = job_group,
+                   .summary = "everything about one job, with its timeline",
+                   .example = "  perdure job show 06na5x0g00000",
+                   .words = {one_id},
+                   .settings = {"server.urls"},
+                   .run = show_job});
+    all.push_back({.path = "job wait",
+                   .group = job_group,
+                   .summary = "wait until a job has ended; exit codes as of `run`",
+                   .example = "  perdure job wait 06na5x0g00000 && echo done",
+                   .words = {one_id},
+                   .settings = {"server.urls"},
+                   .run = wait_for_job});
+    all.push_back(act("job cancel", "stop jobs, waiting or running ones",
+                      "  perdure job cancel 06na5x0g00000", cancel_jobs));
+    all.push_back(act("job retry", "submit ended jobs again, as new ones",
+                      "  perdure job retry 06na5x0g00000", retry_jobs));
+    all.push_back(act("job hold", "keep waiting jobs from starting",
+                      "  perdure job hold 06na5x0g00000", hold_jobs));
+    all.push_back(act("job unhold", "let held jobs go on", "  perdure job unhold 06na5x0g00000",
+                      unhold_jobs));
+    all.push_back({.path = "quarantine",
+                   .group = job_group,
+                   .summary = "jobs that need a person",
+                   .example = "  perdure quarantine",
+                   .settings = {"server.urls"},
+                   .run = list_quarantine});
+    all.push_back({.path = "quarantine list",
+                   .group = job_group,
+                   .summary = "the same",
+                   .example = "  perdure quarantine list --json",
+                   .settings = {"server.urls"},
+                   .run = list_quarantine});
+    all.push_back({.path = "quarantine show",
+                   .group = job_group,
+                   .summary = "the evidence about one of them",
+                   .example = "  perdure quarantine show 06na5x0g00000",
+                   .words = {one_id},
+                   .settings = {"server.urls"},
+                   .run = show_job});
+    all.push_back(
+        act("quarantine release", "let jobs run again, counted anew",
+            "  perdure quarantine release 06na5x0g00000", release_job,
+            {{"--may-still-run", "", "even if the old process may still run: you have looked"}}));
+    all.push_back(act("quarantine accept", "take the result that came too late",
+                      "  perdure quarantine accept 06na5x0g00000", accept_job));
+    all.push_back(act("quarantine discard", "dealt with; they stay as they are",
+                      "  perdure quarantine discard 06na5x0g00000", discard_job));
+}
+
+void add_fleet(std::vector<Command>& all) {
+    const auto add = [&](std::string_view path, std::string_view summary, std::string_view example,
+                         std::vector<Word> words, ExitCode (*run)(Context&)) {
+        all.push_back({.path = path,
+                       .group = fleet_group,
+                       .summary = summary,
+                       .example = example,
+                       .words = std::move(words),
+                       .options = path.starts_with("queues") ? std::vector<Option>{tenant_option}
+                                                             : std::vector<Option>{},
+                       .settings = {"server.urls"},
+                       .run = run});
+    };
+    const Word queue{"queue", "its name"};
+    add("queues", "queues with their counts", "  perdure queues", {}, list_queues);
+    add("queues pause", "start nothing of a queue; what runs goes on",
+        "  perdure queues pause slow", {queue}, pause_queue);
+    add("queues resume", "let a queue go on", "  perdure queues resume slow", {queue},
+        resume_queue);
+    add("limits", "limits, and how much of each is taken", "  perdure limits", {}, list_limits);
+    add("limits set", "define a limit, or change it", "  perdure limits set licences 2",
+        {{"name", "its name"}, {"max", "how many may run at the same time"}}, set_limit);
+    add("workers", "workers that are connected", "  perdure workers", {}, list_workers);
+}
+
+void add_inside(std::vector<Command>& all) {
+    const Option file{"--file", "FILE", "instead of standard input"};
+    const auto add = [&](std::string_view path, std::string_view summary, std::string_view example,
+                         std::vector<Word> words, std::vector<Option> options,
+                         ExitCode (*run)(Context&)) {
+        all.push_back({.path = path,
+                       .group = inside_group,
+                       .summary = summary,
+                       .example = example,
+                       .words = std::move(words),
+                       .options = std::move(options),
+                       .run = run});
+    };
+    add("progress", "say how far it is", "  perdure progress 40 copying",
+        {{"percent", "0 to 100"}, {"text", "for people", How::many}}, {}, tell_progress);
+    add("checkpoint", "save a state; returns when it is committed",
+        "  perdure checkpoint <state.json", {}, {file}, save_checkpoint);
+    add("begin", "something starts that must not be repeated; returns when committed",
+        "  perdure begin && ./charge-card", {}, {}, tell_begin);
+    add("verdict", "say what a failure means: retry, permanent, conflict, disconnected, at TIME",
+        "  perdure verdict at 2026-11-15T08:00:00Z; exit 1",
+        {{"verdict", "retry, permanent, conflict, disconnected or at"},
+         {"time", "for `at`", How::optional}},
+        {}, tell_verdict);
+    add("result", "leave a result, JSON", "  echo '{\"rows\": 7}' | perdure result", {}, {file},
+        tell_result);
+}
+
+void add_others(std::vector<Command>& all) {
+    all.push_back({.path = "fsck",
+                   .group = other_group,
+                   .summary = "compare everything that is stored with everything else",
+                   .example = "  perdure fsck\n  perdure fsck --offline --data /var/lib/perdure",
+                   .options = {{"--offline", "", "without a server, exactly; needs the directory"}},
+                   .settings = {"server.urls", "data"},
+                   .run = check_store});
+    all.push_back({.path = "migrate",
+                   .group = other_group,
+                   .summary = "bring a data directory to this version; no server may run",
+                   .example = "  perdure migrate --data /var/lib/perdure",
+                   .settings = {"profile", "data"},
+                   .run = migrate_store});
+    all.push_back({.path = "config",
+                   .group = other_group,
+                   .summary = "every setting, its value, and where it came from",
+                   .example = "  perdure config --json",
+                   .settings = {"profile", "data", "server.listen", "server.urls"},
+                   .run = show_config});
+    all.push_back({.path = "bench",
+                   .group = other_group,
+                   .summary = "measure this machine, then Perdure on it",
+                   .example = "  perdure bench --json\n  perdure bench -- --help",
+                   .takes_command = true,
+                   .run = run_bench});
+    all.push_back({.path = "completion",
+                   .group = other_group,
+                   .summary = "completion for bash, zsh or fish",
+                   .example = "  source <(perdure completion bash)",
+                   .words = {{"shell", "bash, zsh or fish"}},
+                   .run = print_completion});
+    all.push_back({.path = "version",
+                   .group = other_group,
+                   .summary = "which version this is",
+                   .example = "  perdure version",
+                   .run = print_version});
+}
+
+}  // namespace
+
+const std::vector<Option>& common_options() {
+    static const std::vector<Option> options = {
+        {"--json", "", "data for programs: one JSON document"},
+        {"--config", "FILE", "instead of perdure.toml here, at home or in /etc/perdure"},
+        {"--set", "NAME=VALUE", "any setting, like timing.lease=20s; may be repeated", true},
+    };
+    return options;
+}
+
+const std::vector<Command>& commands() {
+    static const auto all = [] {
+        std::vector<Command> made;
+        add_processes(made);
+        add_submitting(made);
+        add_job_family(made);
+        add_fleet(made);
+        add_inside(made);
+        add_others(made);
+        return made;
+    }();
+    return all;
+}
+
+const Command* find_command(std::string_view path) {
+    for (const auto& command : commands())
+        if (command.path == path) return &command;
+    return nullptr;
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,18 @@
+// The commands about queues, limits, workers and the store, each in the file of its name.
+#pragma once
+
+#include "cli/context.h"
+
+namespace perdure::cli {
+
+ExitCode list_queues(Context& context);
+ExitCode pause_queue(Context& context);
+ExitCode resume_queue(Context& context);
+ExitCode list_limits(Context& context);
+ExitCode set_limit(Context& context);
+ExitCode list_workers(Context& context);
+ExitCode drain_worker(Context& context);
+ExitCode check_store(Context& context);
+ExitCode migrate_store(Context& context);
+
+}  // namespace perdure::cli

@@ -1,0 +1,84 @@
+// perdure fsck
+// perdure fsck --offline --data DIR
+// Exit code 1 if something is wrong.
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include "cli/answer.h"
+#include "cli/fleet/commands.h"
+#include "cli/table.h"
+
+namespace perdure::cli {
+namespace {
+
+constexpr auto online_timeout = hours(1);  // it takes short steps through everything
+
+boost::json::value as_json(const std::vector<OfflineFinding>& findings) {
+    boost::json::array problems;
+    for (const auto& finding : findings) {
+        boost::json::object problem;
+        if (!finding.job.empty()) problem["job"] = finding.job;
+        problem["what"] = finding.what;
+        if (!finding.fix.empty()) problem["fix"] = finding.fix;
+        problems.push_back(std::move(problem));
+    }
+    boost::json::object document;
+    document["clean"] = findings.empty();
+    document["problems"] = std::move(problems);
+    return document;
+}
+
+ExitCode print(Context& context, const boost::json::value& document) {
+    const bool clean = truth_of(document, "clean");
+    const auto code = clean ? ExitCode::ok : ExitCode::failed;
+    if (context.json()) {
+        context.term.out(document);
+        return code;
+    }
+    Table table({"JOB", "PROBLEM"});
+    for (const auto& problem : list_of(document, "problems")) {
+        auto what = text_of(problem, "what");
+        if (has(problem, "fix")) what += "; fix: " + text_of(problem, "fix");
+        table.add({text_of(problem, "job"), what});
+    }
+    if (!table.empty()) context.term.out(table.text(context.term));
+    const auto jobs =
+        has(document, "jobs") ? fmt::format(" ({} jobs)", number_of(document, "jobs")) : "";
+    context.term.say(clean ? fmt::format("clean{}", jobs)
+                           : "something is wrong: keep a copy of the data directory and report it");
+    if (number_of(document, "repairs") > 0)
+        context.term.say(fmt::format("{} wake-ups were made by a sweep: please report it",
+                                     number_of(document, "repairs")));
+    return code;
+}
+
+}  // namespace
+
+ExitCode check_store(Context& context) {
+    if (context.args.flag("offline")) {
+        const auto findings = context.backstage.fsck_offline(context.configuration.config);
+        if (!findings) return context.term.fail(findings.error());
+        return print(context, as_json(*findings));
+    }
+    context.term.passing("checking everything that is stored ...");
+    const auto asked =
+        ask(context.api, context.term, {.target = "/v1/fsck", .timeout = online_timeout});
+    return asked ? print(context, *asked.body) : asked.code;
+}
+
+ExitCode migrate_store(Context& context) {
+    const auto done = context.backstage.migrate(context.configuration.config);
+    if (!done) return context.term.fail(done.error());
+    if (context.json()) {
+        boost::json::object document;
+        document["done"] = *done;
+        context.term.out(boost::json::value(std::move(document)));
+    } else {
+        context.term.say(*done);
+    }
+    return ExitCode::ok;
+}
+
+}  // namespace perdure::cli

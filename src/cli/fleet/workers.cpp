@@ -1,0 +1,61 @@
+// perdure workers
+// perdure worker drain NAME
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+
+#include "cli/answer.h"
+#include "cli/fleet/commands.h"
+#include "cli/table.h"
+
+namespace perdure::cli {
+namespace {
+
+Cell state_of(const boost::json::value& worker) {
+    if (truth_of(worker, "suspect")) return Cell("suspect", Colour::yellow);
+    if (number_of(worker, "slots") == 0) return Cell("draining", Colour::yellow);
+    return Cell("ok", Colour::green);
+}
+
+std::string all_or(std::string names) { return names.empty() ? "all" : names; }
+
+}  // namespace
+
+ExitCode list_workers(Context& context) {
+    const auto asked = ask(context.api, context.term, {.target = "/v1/workers"});
+    if (!asked) return asked.code;
+    if (context.json()) {
+        context.term.out(*asked.body);
+        return ExitCode::ok;
+    }
+    Table table({"WORKER", "STATE", "RUNNING", "SLOTS", "HEARD", "SESSION", "QUEUES", "KINDS"});
+    for (const auto& worker : list_of(*asked.body, "workers"))
+        table.add({text_of(worker, "worker"), state_of(worker), text_of(worker, "running"),
+                   text_of(worker, "slots"), spoken_of(worker, "silent_for") + " ago",
+                   text_of(worker, "session"), all_or(joined_of(worker, "queues")),
+                   all_or(joined_of(worker, "kinds"))});
+    if (table.empty()) {
+        context.term.say("no worker is connected; start one: perdure worker");
+        return ExitCode::ok;
+    }
+    context.term.out(table.text(context.term));
+    return ExitCode::ok;
+}
+
+ExitCode drain_worker(Context& context) {
+    const auto name = context.args.text("worker");
+    const ApiRequest request{.method = "POST",
+                             .target = fmt::format("/v1/workers/{}/drain", escaped(name))};
+    const auto asked = ask(context.api, context.term, request);
+    if (!asked) return asked.code;
+    if (context.json())
+        context.term.out(*asked.body);
+    else
+        context.term.say(
+            fmt::format("worker {} takes nothing new and leaves when what runs has "
+                        "ended",
+                        name));
+    return ExitCode::ok;
+}
+
+}  // namespace perdure::cli

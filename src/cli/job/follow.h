@@ -1,0 +1,33 @@
+// Following a job: its output to standard output, whatever happens to the connection, until it has
+// ended or the person has had enough.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/context.h"
+
+namespace perdure::cli {
+
+struct Followed {
+    enum class How { ended, detached, refused } how = How::ended;
+    boost::json::value job;        // if it has ended
+    ExitCode code = ExitCode::ok;  // if refused: it has been said
+};
+
+struct FollowOptions {
+    std::int64_t first_attempt = 1;
+    bool show_output = true;
+    bool owner = false;  // Ctrl-C asks whether to cancel; otherwise it just ends the watching
+};
+
+// Reconnects as long as it takes and goes on at the byte where it stopped; says so once.
+Followed follow(Context& context, const std::string& id, const FollowOptions& options);
+
+// The exit code of `run`: the job's own if it has one (docs/cli.md).
+ExitCode exit_code_of_job(const boost::json::value& job);
+// "failed: exit code 3 after 2 attempts", for the person.
+std::string how_it_ended(const boost::json::value& job);
+
+}  // namespace perdure::cli

@@ -1,0 +1,109 @@
+// perdure job cancel|retry|hold|unhold ID...
+// perdure quarantine release|accept|discard ID...
+// One request for each id; the first failure decides the exit code, the others are still tried.
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "cli/answer.h"
+#include "cli/job/commands.h"
+#include "cli/job/job_options.h"
+
+namespace perdure::cli {
+namespace {
+
+struct Act {
+    std::string_view verb;
+    std::string body;
+    // What to tell the person about the answer.
+    std::string (*told)(const std::string& id, const boost::json::value& answer);
+};
+
+ExitCode act_on_all(Context& context, const Act& act) {
+    auto code = ExitCode::ok;
+    boost::json::array answers;
+    for (const auto& id : context.args.all("id")) {
+        const ApiRequest request{.method = "POST",
+                                 .target = fmt::format("/v1/jobs/{}/{}", escaped(id), act.verb),
+                                 .body = act.body};
+        auto asked = ask(context.api, context.term, request);
+        if (!asked) {
+            if (code == ExitCode::ok) code = asked.code;
+            continue;
+        }
+        if (!context.json()) context.term.say(act.told(id, *asked.body));
+        answers.push_back(std::move(*asked.body));
+    }
+    if (context.json()) context.term.out(boost::json::value(std::move(answers)));
+    return code;
+}
+
+std::string told_cancel(const std::string& id, const boost::json::value& answer) {
+    const auto outcome = text_of(answer, "outcome");
+    if (outcome == "kill_ordered") return fmt::format("job {} is being stopped", id);
+    if (outcome == "already_ended") return fmt::format("job {} had already ended", id);
+    return fmt::format("job {} is cancelled", id);
+}
+
+std::string told_state(const std::string& id, const boost::json::value& answer) {
+    return fmt::format("job {} is {}", id, text_of(answer, "state"));
+}
+
+}  // namespace
+
+ExitCode cancel_jobs(Context& context) { return act_on_all(context, {"cancel", "", told_cancel}); }
+
+ExitCode hold_jobs(Context& context) {
+    return act_on_all(context, {"hold", "", [](const std::string& id, const auto&) {
+                                    return fmt::format("job {} is held", id);
+                                }});
+}
+
+ExitCode unhold_jobs(Context& context) {
+    return act_on_all(context, {"unhold", "", [](const std::string& id, const auto&) {
+                                    return fmt::format("job {} goes on", id);
+                                }});
+}
+
+// Each one gets a key, so that a repeated retry does not make a third job.
+ExitCode retry_jobs(Context& context) {
+    auto& term = context.term;
+    auto code = ExitCode::ok;
+    boost::json::array answers;
+    for (const auto& id : context.args.all("id")) {
+        boost::json::object body;
+        body["idempotency_key"] = new_idempotency_key(context.world);
+        const ApiRequest request{.method = "POST",
+                                 .target = fmt::format("/v1/jobs/{}/retry", escaped(id)),
+                                 .body = boost::json::serialize(body)};
+        auto asked = ask(context.api, term, request);
+        if (!asked) {
+            if (code == ExitCode::ok) code = asked.code;
+            continue;
+        }
+        if (!context.json()) {
+            term.out(text_of(*asked.body, "id") + "\n");
+            term.say(fmt::format("job {} is submitted again", id));
+        }
+        answers.push_back(std::move(*asked.body));
+    }
+    if (context.json()) term.out(boost::json::value(std::move(answers)));
+    return code;
+}
+
+ExitCode release_job(Context& context) {
+    const auto* body = context.args.flag("may-still-run") ? "{\"may_still_run\":true}" : "";
+    return act_on_all(context, {"release", body, told_state});
+}
+
+ExitCode accept_job(Context& context) { return act_on_all(context, {"accept", "", told_state}); }
+
+ExitCode discard_job(Context& context) {
+    return act_on_all(context, {"discard", "", [](const std::string& id, const auto&) {
+                                    return fmt::format("job {} is dealt with", id);
+                                }});
+}
+
+}  // namespace perdure::cli

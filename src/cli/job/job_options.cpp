@@ -1,0 +1,148 @@
+#include "cli/job/job_options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/json/array.hpp>
+#include <charconv>
+
+#include "wire/json_reader.h"
+
+namespace perdure::cli {
+namespace {
+
+enum class Form { text, number, texts };
+
+struct JobField {
+    Option option;
+    std::string_view field;  // in the job object; "timeouts.run" is nested
+    Form form = Form::text;
+};
+
+// clang-format off
+const std::array fields = {
+    JobField{{"-q,--queue", "NAME", "queue; `default` if left out"}, "queue"},
+    JobField{{"--kind", "NAME", "kind, for workers with handlers, instead of a command"}, "kind"},
+    JobField{{"--tenant", "NAME", "tenant; `default` if left out"}, "tenant"},
+    JobField{{"-p,--priority", "0-9", "0 is first, 5 if left out"}, "priority", Form::number},
+    JobField{{"-e,--effects", "EFFECTS", "what a second run would do: repeatable (default), resumable, once"}, "effects"},
+    JobField{{"-k,--key", "KEY", "jobs with the same key run one at a time"}, "key"},
+    JobField{{"--limit", "NAME", "count against this limit; may be repeated", true}, "limits", Form::texts},
+    JobField{{"--at", "TIME", "not before this time: 2026-11-15T08:00:00Z"}, "run_at"},
+    JobField{{"--delay", "DURATION", "not before so long from now: 90s, 1h30m"}, "delay"},
+    JobField{{"--policy", "NAME", "default, never or forever: what to do when it is interrupted"}, "policy"},
+    JobField{{"-r,--retries", "N", "more runs after a failure of its own"}, "retries", Form::number},
+    JobField{{"--retry-wait", "DURATION", "before the first of them; 1s if left out"}, "retry_wait"},
+    JobField{{"--retry-wait-max", "DURATION", "waits grow up to this; 1h if left out"}, "retry_wait_max"},
+    JobField{{"--retry-growth", "HOW", "constant, linear or exponential (default)"}, "retry_growth"},
+    JobField{{"--retry-jitter", "PERCENT", "by which a wait may be shorter"}, "retry_jitter", Form::number},
+    JobField{{"--queue-timeout", "DURATION", "expires if it waits longer; 7d if left out"}, "timeouts.queue"},
+    JobField{{"-t,--run-timeout", "DURATION", "of one attempt; 1d if left out"}, "timeouts.run"},
+    JobField{{"--idle-timeout", "DURATION", "without output, progress or checkpoint"}, "timeouts.idle"},
+    JobField{{"--total-timeout", "DURATION", "from the submit over all attempts"}, "timeouts.total"},
+    JobField{{"--hold", "DURATION", "how long it may go on after its worker's lease has ended"}, "hold"},
+    JobField{{"--output-max", "BYTES", "what is kept of what it prints; 16777216 if left out"}, "output_max", Form::number},
+};
+// clang-format on
+
+std::optional<std::int64_t> whole(const std::string& text) {
+    std::int64_t number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+Error refused(std::string_view option, std::string_view wanted, std::string_view given) {
+    return error(Errc::invalid, fmt::format("--{} wants {}, not \"{}\"", option, wanted, given));
+}
+
+void put(boost::json::object& job, std::string_view field, boost::json::value value) {
+    const auto dot = field.find('.');
+    if (dot == std::string_view::npos) {
+        job[std::string(field)] = std::move(value);
+        return;
+    }
+    auto& inner = job[std::string(field.substr(0, dot))];
+    if (!inner.is_object()) inner = boost::json::object();
+    inner.as_object()[std::string(field.substr(dot + 1))] = std::move(value);
+}
+
+Result<boost::json::value> value_for(const JobField& field, const Args& args) {
+    const auto key = field.option.key();
+    if (field.form == Form::texts) {
+        boost::json::array words;
+        for (const auto& word : args.all(key)) words.emplace_back(word);
+        return boost::json::value(std::move(words));
+    }
+    const auto given = args.text(key);
+    if (field.form == Form::text) return boost::json::value(given);
+    const auto number = whole(given);
+    if (!number) return refused(key, "a whole number", given);
+    return boost::json::value(*number);
+}
+
+Result<void> add_environment(const Args& args, boost::json::object& job) {
+    boost::json::object environment;
+    for (const auto& pair : args.all("env")) {
+        const auto equals = pair.find('=');
+        if (equals == std::string::npos || equals == 0) return refused("env", "NAME=VALUE", pair);
+        environment[pair.substr(0, equals)] = pair.substr(equals + 1);
+    }
+    if (!environment.empty()) job["env"] = std::move(environment);
+    return {};
+}
+
+Result<void> add_args(const Args& args, boost::json::object& job) {
+    const auto text = args.one("args");
+    if (!text) return {};
+    boost::json::value value;
+    if (const auto misfit = parse_strict(*text, value))
+        return error(Errc::invalid,
+                     fmt::format("--args is not JSON: {} (at {})", misfit->what, misfit->path));
+    job["args"] = std::move(value);
+    return {};
+}
+
+}  // namespace
+
+const std::vector<Option>& job_options() {
+    static const auto all = [] {
+        std::vector<Option> options;
+        for (const auto& field : fields) options.push_back(field.option);
+        options.push_back({"--args", "JSON", "arguments for a kind's handler, or for the command"});
+        options.push_back(
+            {"--env", "NAME=VALUE", "environment of the command; may be repeated", true});
+        options.push_back(
+            {"-C,--cwd", "DIR", "where the command runs; a fresh folder if left out"});
+        return options;
+    }();
+    return all;
+}
+
+Result<boost::json::object> job_from(const Args& args, const World& world) {
+    boost::json::object job;
+    if (!args.rest.empty()) {
+        boost::json::array words;
+        for (const auto& word : args.rest) words.emplace_back(word);
+        job["argv"] = std::move(words);
+    }
+    for (const auto& field : fields) {
+        if (!args.flag(field.option.key())) continue;
+        auto value = value_for(field, args);
+        if (!value) return value.error();
+        put(job, field.field, std::move(*value));
+    }
+    if (const auto cwd = args.one("cwd"); cwd && !cwd->empty())
+        job["cwd"] = cwd->starts_with('/') ? *cwd
+                     : *cwd == "."         ? world.current_directory()
+                                           : world.current_directory() + "/" + *cwd;
+    if (auto added = add_environment(args, job); !added) return added.error();
+    if (auto added = add_args(args, job); !added) return added.error();
+    return job;
+}
+
+std::string new_idempotency_key(World& world) {
+    return fmt::format("cli-{:016x}{:016x}", world.random(), world.random());
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,24 @@
+// The options that describe a job, the same for `run` and `submit`, and the JSON they become.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/args.h"
+#include "cli/command.h"
+#include "cli/world.h"
+
+namespace perdure::cli {
+
+const std::vector<Option>& job_options();
+
+// The job object of docs/protocol/http.md. Only shape and numbers are looked at here; whether the
+// job is acceptable is the server's to say.
+Result<boost::json::object> job_from(const Args& args, const World& world);
+
+// "cli-" and 128 random bits: a submit that is repeated finds the first job.
+std::string new_idempotency_key(World& world);
+
+}  // namespace perdure::cli

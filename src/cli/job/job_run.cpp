@@ -1,0 +1,42 @@
+// perdure run [OPTIONS] -- COMMAND...
+// Submits, shows the output as it comes, waits, and ends as the job has ended.
+#include <fmt/format.h>
+
+#include <boost/json/serialize.hpp>
+
+#include "cli/answer.h"
+#include "cli/job/commands.h"
+#include "cli/job/follow.h"
+#include "cli/job/job_options.h"
+#include "cli/job/submitting.h"
+
+namespace perdure::cli {
+
+ExitCode run_job(Context& context) {
+    auto& term = context.term;
+    if (context.args.rest.empty() && !context.args.flag("kind"))
+        return term.usage("what shall be run? Put it after two dashes: perdure run -- echo hello");
+    auto job = job_from(context.args, context.world);
+    if (!job) return term.fail(job.error());
+    const auto key =
+        context.args.one("idempotency-key").value_or(new_idempotency_key(context.world));
+    (*job)["idempotency_key"] = key;
+
+    const auto submitted = submit_surely(context, boost::json::serialize(*job), key);
+    if (!submitted.body) return submitted.code;
+    const auto id = text_of(*submitted.body, "id");
+    if (!context.args.flag("quiet")) term.say(fmt::format("job {}", id));
+
+    const bool show_output = !context.json();
+    const auto followed = follow(context, id, {.show_output = show_output, .owner = true});
+    if (followed.how != Followed::How::ended) return followed.code;
+    if (context.json()) term.out(followed.job);
+    const auto code = exit_code_of_job(followed.job);
+    if (code != ExitCode::ok) {
+        term.say(fmt::format("job {} {}", id, how_it_ended(followed.job)));
+        term.say(fmt::format("what happened: perdure job show {}", id));
+    }
+    return code;
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,106 @@
+// perdure job show ID
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "cli/answer.h"
+#include "cli/human.h"
+#include "cli/job/commands.h"
+#include "cli/job/timeline.h"
+#include "cli/table.h"
+#include "wire/text_time.h"
+
+namespace perdure::cli {
+namespace {
+
+constexpr std::size_t whole = static_cast<std::size_t>(-1);
+
+struct Line {
+    std::string_view label;
+    std::string_view field;
+};
+constexpr std::array plain_lines = {
+    Line{"queue", "queue"},       Line{"priority", "priority"},
+    Line{"effects", "effects"},   Line{"policy", "policy"},
+    Line{"key", "key"},           Line{"worker", "worker"},
+    Line{"cause", "cause"},       Line{"exit code", "exit_code"},
+    Line{"signal", "signal"},     Line{"killing for", "kill_ordered"},
+    Line{"retry of", "retry_of"}, Line{"idempotency", "idempotency_key"},
+};
+
+std::string line(std::string_view label, std::string_view text) {
+    if (text.empty()) return "";
+    return fmt::format("{:<12}{}\n", label, fitted(text, whole));
+}
+
+std::string heading(const Terminal& term, const boost::json::value& job) {
+    const auto state = text_of(job, "state");
+    return fmt::format("{}  {}  {}\n", term.paint(text_of(job, "id"), Colour::bold),
+                       term.paint(state, colour_of_state(state)), fitted(what_it_does(job), whole));
+}
+
+std::string facts(const boost::json::value& job) {
+    std::string text;
+    for (const auto& each : plain_lines) text += line(each.label, text_of(job, each.field));
+    text += line("limits", joined_of(job, "limits"));
+    const auto& thing = member(job, "blocked_on");
+    if (has(job, "blocked_on"))
+        text += line("blocked on", text_of(thing, "kind") + " " + text_of(thing, "name"));
+    if (truth_of(job, "held")) text += line("held", "by a person; let it go on: job unhold");
+    if (truth_of(job, "presumed_lost"))
+        text += line("presumed", "lost; its last attempt may still come back");
+    text += line("due in", spoken_of(job, "due_in"));
+    if (has(job, "result")) text += line("result", boost::json::serialize(member(job, "result")));
+    return text;
+}
+
+std::string timeline_text(const boost::json::value& job, WallTime now) {
+    std::string text = "\n";
+    const auto moments = timeline(job);
+    for (const auto& moment : moments)
+        text += fmt::format("{}  {:<12}  {}\n", time_text(moment.at).substr(0, 19) + "Z",
+                            relative(moment.at, now), fitted(moment.what, whole));
+    return text;
+}
+
+std::string last_lines(const boost::json::value& job) {
+    const auto& attempts = list_of(job, "attempts");
+    if (attempts.empty() || text_of(job, "state") == "succeeded") return "";
+    const auto lines = text_of(member(attempts.back(), "evidence"), "last_lines");
+    if (lines.empty()) return "";
+    std::string text = "\nlast output:\n  ";
+    for (const char c : lines) {
+        const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
+        text += control ? '?' : c;
+        if (c == '\n') text += "  ";
+    }
+    while (text.ends_with(' ') || text.ends_with('\n')) text.pop_back();
+    return text + "\n";
+}
+
+}  // namespace
+
+ExitCode show_job(Context& context) {
+    const auto id = context.args.text("id");
+    const auto asked = ask(context.api, context.term, {.target = "/v1/jobs/" + escaped(id)});
+    if (!asked) return asked.code;
+    const auto& job = *asked.body;
+    if (context.json()) {
+        context.term.out(job);
+        return ExitCode::ok;
+    }
+    context.term.out(heading(context.term, job) + facts(job) +
+                     timeline_text(job, context.world.now()) + last_lines(job));
+    if (!has(job, "ended_at"))
+        context.term.say(fmt::format("what it waits for: perdure why {}", id));
+    if (text_of(job, "state") == "quarantined" && !truth_of(job, "discarded"))
+        context.term.say(
+            fmt::format("it needs a person: perdure quarantine release|accept|discard "
+                        "{}",
+                        id));
+    return ExitCode::ok;
+}
+
+}  // namespace perdure::cli

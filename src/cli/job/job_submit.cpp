@@ -1,0 +1,99 @@
+// perdure submit [OPTIONS] -- COMMAND...
+// perdure submit --file jobs.json
+// Prints the id of each job on standard output. Repeating it after a failure is safe: see
+// submitting.h.
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "cli/answer.h"
+#include "cli/job/commands.h"
+#include "cli/job/job_options.h"
+#include "cli/job/submitting.h"
+#include "wire/json_reader.h"
+
+namespace perdure::cli {
+namespace {
+
+// One object, a list, or {"jobs": [...]}: what the API takes, and a list besides.
+Result<boost::json::array> jobs_of(boost::json::value document) {
+    if (auto* list = document.if_array()) return std::move(*list);
+    auto* object = document.if_object();
+    if (!object) return error(Errc::invalid, "a file of jobs is an object or a list of objects");
+    auto* jobs = object->if_contains("jobs");
+    if (!jobs) return boost::json::array{std::move(document)};
+    if (!jobs->is_array()) return error(Errc::invalid, "$.jobs must be a list");
+    return std::move(jobs->as_array());
+}
+
+Result<boost::json::array> read_jobs(Context& context, const std::string& path) {
+    auto text = context.world.read_file(path);
+    if (!text) return text.error();
+    boost::json::value document;
+    if (const auto misfit = parse_strict(*text, document))
+        return error(Errc::invalid,
+                     fmt::format("{}: {} (at {})", path, misfit->what, misfit->path));
+    auto jobs = jobs_of(std::move(document));
+    if (jobs && jobs->empty()) return error(Errc::invalid, path + ": there are no jobs in it");
+    return jobs;
+}
+
+// Every job gets a key of its own, made from one, so that the whole can be repeated.
+void add_keys(boost::json::array& jobs, const std::string& key) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        auto* job = jobs[i].if_object();
+        if (job && !job->contains("idempotency_key"))
+            (*job)["idempotency_key"] = jobs.size() == 1 ? key : fmt::format("{}.{}", key, i);
+    }
+}
+
+ExitCode print(Context& context, boost::json::value answer, const std::string& key) {
+    auto& term = context.term;
+    if (context.json()) {
+        if (auto* object = answer.if_object()) (*object)["idempotency_key"] = key;
+        term.out(answer);
+        return ExitCode::ok;
+    }
+    boost::json::array one{answer};
+    const auto& jobs = has(answer, "jobs") ? list_of(answer, "jobs") : one;
+    std::size_t known = 0;
+    for (const auto& job : jobs) {
+        term.out(text_of(job, "id") + "\n");
+        if (!truth_of(job, "created")) ++known;
+    }
+    if (context.args.flag("quiet")) return ExitCode::ok;
+    if (known > 0) term.say(fmt::format("{} of {} had been submitted before", known, jobs.size()));
+    term.say(fmt::format("idempotency key {}; watch: perdure logs -f ID", key));
+    return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode submit_jobs(Context& context) {
+    auto& term = context.term;
+    const auto& args = context.args;
+    const auto key = args.one("idempotency-key").value_or(new_idempotency_key(context.world));
+    const auto file = args.one("file");
+    if (file && !args.rest.empty()) return term.usage("either --file or a command, not both");
+    if (!file) {
+        if (args.rest.empty() && !args.flag("kind"))
+            return term.usage(
+                "what shall be run? perdure submit -- echo hello, or --file "
+                "jobs.json");
+        auto job = job_from(args, context.world);
+        if (!job) return term.fail(job.error());
+        (*job)["idempotency_key"] = key;
+        auto submitted = submit_surely(context, boost::json::serialize(*job), key);
+        return submitted.body ? print(context, std::move(*submitted.body), key) : submitted.code;
+    }
+    auto jobs = read_jobs(context, *file);
+    if (!jobs) return term.fail(jobs.error());
+    add_keys(*jobs, key);
+    boost::json::object body;
+    body["jobs"] = std::move(*jobs);
+    auto submitted = submit_surely(context, boost::json::serialize(body), key);
+    return submitted.body ? print(context, std::move(*submitted.body), key) : submitted.code;
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,58 @@
+// perdure why ID
+// All that stands between a job and its end, and which rules decided so far [P10].
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+
+#include "cli/answer.h"
+#include "cli/human.h"
+#include "cli/job/commands.h"
+#include "cli/table.h"
+
+namespace perdure::cli {
+namespace {
+
+constexpr std::size_t whole = static_cast<std::size_t>(-1);
+
+std::string blocker_text(const boost::json::value& blocker, WallTime now) {
+    auto text = fmt::format("- {}\n", fitted(text_of(blocker, "what"), whole));
+    if (has(blocker, "removed_by"))
+        text += fmt::format("  removed by: {}\n", fitted(text_of(blocker, "removed_by"), whole));
+    if (has(blocker, "in")) text += fmt::format("  by itself in {}\n", spoken_of(blocker, "in"));
+    if (has(blocker, "at"))
+        text += fmt::format("  by itself {}\n", relative_of(blocker, "at", now));
+    return text;
+}
+
+// Servers give a line or an object for each attempt; both are shown.
+std::string history_text(const boost::json::value& entry) {
+    if (const auto* line = entry.if_string())
+        return fmt::format("  {}\n", fitted({line->data(), line->size()}, whole));
+    return fmt::format("  attempt {}: {}  [{}]\n", text_of(entry, "epoch"),
+                       fitted(text_of(entry, "cause"), whole), text_of(entry, "rule"));
+}
+
+}  // namespace
+
+ExitCode explain_job(Context& context) {
+    const auto id = context.args.text("id");
+    const auto asked =
+        ask(context.api, context.term, {.target = fmt::format("/v1/jobs/{}/why", escaped(id))});
+    if (!asked) return asked.code;
+    if (context.json()) {
+        context.term.out(*asked.body);
+        return ExitCode::ok;
+    }
+    const auto state = text_of(*asked.body, "state");
+    std::string text =
+        fmt::format("job {} is {}\n", id, context.term.paint(state, colour_of_state(state)));
+    for (const auto& blocker : list_of(*asked.body, "blockers"))
+        text += blocker_text(blocker, context.world.now());
+    const auto& history = list_of(*asked.body, "history");
+    if (!history.empty()) text += "before:\n";
+    for (const auto& entry : history) text += history_text(entry);
+    context.term.out(text);
+    return ExitCode::ok;
+}
+
+}  // namespace perdure::cli

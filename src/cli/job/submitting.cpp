@@ -1,0 +1,49 @@
+#include "cli/job/submitting.h"
+
+#include <fmt/format.h>
+
+#include "cli/answer.h"
+
+namespace perdure::cli {
+namespace {
+
+constexpr auto patience = seconds(30);
+constexpr auto between = milliseconds(500);
+
+bool is_worth_a_repetition(unsigned status) {
+    return status == 408 || status == 429 || status == 503 || status == 504;
+}
+
+}  // namespace
+
+SubmitAnswer submit_surely(Context& context, const std::string& body, const std::string& key) {
+    auto& term = context.term;
+    const ApiRequest request{.method = "POST", .target = "/v1/jobs", .body = body};
+    const auto until = context.world.now() + patience;
+    bool maybe_done = false;  // some try may have been carried out
+    for (int tries = 0;; ++tries) {
+        auto answer = context.api.request(request);
+        if (answer && answer->ok()) return {std::move(answer->body), ExitCode::ok};
+        const auto& why = answer ? answer->refusal : answer.error();
+        const bool again = answer ? is_worth_a_repetition(answer->status)
+                                  : maybe_done || why.code == Errc::outcome_unknown;
+        maybe_done = maybe_done || why.code == Errc::outcome_unknown;
+        if (!again && answer) return {std::nullopt, term.fail(why, answer->path)};
+        if (!again) return {std::nullopt, unreachable(term, context.api, why)};
+        if (context.world.now() >= until || context.world.interrupted()) {
+            if (maybe_done)
+                term.say(
+                    fmt::format("the job may have been accepted; submitting it again with "
+                                "--idempotency-key {} is safe",
+                                key));
+            const auto code = maybe_done ? Errc::outcome_unknown : why.code;
+            return {std::nullopt, term.fail(error(code, why.what))};
+        }
+        if (tries == 0)
+            term.say(fmt::format("no answer yet ({}); trying again with the same idempotency key",
+                                 why.what));
+        context.world.pause(between);
+    }
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,25 @@
+// The commands that need no server: our own processes, configuration, the job's socket, the shell.
+#pragma once
+
+#include "cli/context.h"
+
+namespace perdure::cli {
+
+ExitCode keep_up(Context& context);
+ExitCode keep_server(Context& context);
+ExitCode keep_worker(Context& context);
+ExitCode be_server(Context& context);
+ExitCode be_worker(Context& context);
+ExitCode show_config(Context& context);
+ExitCode run_bench(Context& context);
+ExitCode print_completion(Context& context);
+ExitCode print_version(Context& context);
+
+// Inside a job.
+ExitCode tell_progress(Context& context);
+ExitCode save_checkpoint(Context& context);
+ExitCode tell_begin(Context& context);
+ExitCode tell_verdict(Context& context);
+ExitCode tell_result(Context& context);
+
+}  // namespace perdure::cli

@@ -1,0 +1,82 @@
+#include "cli/program.h"
+
+#include <fmt/format.h>
+
+#include "cli/command_line.h"
+#include "cli/context.h"
+
+namespace perdure::cli {
+namespace {
+
+// The file that is named must exist; those that are only looked for need not.
+Result<std::optional<ConfigFile>> find_file(const Args& args, World& world) {
+    const auto& environment = world.environment();
+    auto named = args.one("config");
+    if (const auto variable = environment.find("PERDURE_CONFIG");
+        !named && variable != environment.end())
+        named = variable->second;
+    if (named) {
+        auto text = world.read_file(*named);
+        if (!text) return text.error();
+        return std::optional(ConfigFile{*named, std::move(*text)});
+    }
+    for (const auto& path : file_candidates(environment)) {
+        auto text = world.read_file(path);
+        if (text) return std::optional(ConfigFile{path, std::move(*text)});
+        if (!text.is(Errc::not_found)) return text.error();
+    }
+    return std::optional<ConfigFile>();
+}
+
+Result<std::vector<GivenFlag>> flags_of(const ParsedCommand& parsed) {
+    std::vector<GivenFlag> flags;
+    for (const auto& text : parsed.args.all("set")) {
+        auto flag = parse_set(text);
+        if (!flag) return flag.error();
+        flags.push_back(std::move(*flag));
+    }
+    for (const auto name : parsed.command->settings) {
+        const auto flag = std::string(find_setting(name)->flag);
+        if (const auto value = parsed.args.one(flag.substr(2)))
+            flags.push_back({std::string(name), *value, flag});
+    }
+    return flags;
+}
+
+Result<Configuration> configure(const ParsedCommand& parsed, World& world) {
+    ConfigSources sources{.environment = world.environment(), .host = world.host()};
+    auto flags = flags_of(parsed);
+    if (!flags) return flags.error();
+    sources.flags = std::move(*flags);
+    // A watchdog's child has every setting as a flag; a file that has changed must not stop it.
+    if (!parsed.command->group.empty()) {
+        auto file = find_file(parsed.args, world);
+        if (!file) return file.error();
+        sources.file = std::move(*file);
+    }
+    return resolve(sources);
+}
+
+}  // namespace
+
+ExitCode run_program(const std::vector<std::string>& words, Terminal& term, World& world,
+                     Backstage& backstage) {
+    auto parsed = parse_command_line(words);
+    if (!parsed) return term.usage(parsed.error().what);
+    if (const auto* help = std::get_if<HelpText>(&*parsed)) {
+        term.out(help->text);
+        return ExitCode::ok;
+    }
+    const auto& command = std::get<ParsedCommand>(*parsed);
+    const auto configuration = configure(command, world);
+    if (!configuration) {
+        term.say(configuration.error().what);
+        return exit_code_of(configuration.error().code);
+    }
+    for (const auto& warning : configuration->warnings) term.say("warning: " + warning);
+    const auto api = backstage.connect(configuration->config.servers, world);
+    Context context{command.args, term, world, backstage, *configuration, *api};
+    return command.command->run(context);
+}
+
+}  // namespace perdure::cli

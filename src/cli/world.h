@@ -1,0 +1,67 @@
+// World and Backstage: everything that commands need of the machine and of the rest of the program.
+// `main` has the real ones; tests have their own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "cli/api.h"
+#include "config/resolve.h"
+
+namespace perdure::cli {
+
+class World {
+public:
+    virtual ~World() = default;
+    virtual const std::map<std::string, std::string>& environment() const = 0;
+    virtual HostFacts host() const = 0;
+    virtual std::string current_directory() const = 0;
+    // not_found if it does not exist; "-" is standard input.
+    virtual Result<std::string> read_file(const std::string& path) = 0;
+    virtual WallTime now() const = 0;
+    virtual std::uint64_t random() = 0;
+    // Returns early when interrupted.
+    virtual void pause(Duration duration) = 0;
+    // From now on Ctrl-C does not end the program but is told by interrupted().
+    virtual void catch_interrupts() = 0;
+    // True once for each Ctrl-C.
+    virtual bool interrupted() = 0;
+    // A line from the person at the terminal; nothing if interrupted or at the end.
+    virtual std::optional<std::string> read_answer() = 0;
+};
+
+enum class Role { up, server, worker };
+
+struct OfflineFinding {
+    std::string what;
+    std::string job;  // empty: no single one
+    std::string fix;
+};
+
+// What only the whole program can do.
+class Backstage {
+public:
+    virtual ~Backstage() = default;
+    virtual std::unique_ptr<Api> connect(const std::vector<std::string>& urls, World& world) = 0;
+    // One request to the job's socket; its answer line.
+    virtual Result<std::string> ask_job_socket(const std::string& path,
+                                               const std::string& request) = 0;
+    // In the foreground under a watchdog, until it is stopped.
+    virtual ExitCode keep_running(Role role, const Configuration& configuration) = 0;
+    // The process that a watchdog watches.
+    virtual ExitCode run_child(Role role, const Configuration& configuration) = 0;
+    virtual Result<std::vector<OfflineFinding>> fsck_offline(const Config& config) = 0;
+    // A sentence that says what was done.
+    virtual Result<std::string> migrate(const Config& config) = 0;
+    virtual ExitCode bench(const Configuration& configuration,
+                           const std::vector<std::string>& words) = 0;
+};
+
+}  // namespace perdure::cli

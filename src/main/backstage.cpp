@@ -1,0 +1,52 @@
+#include "main/backstage.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/version.h"
+#include "main/client_api.h"
+#include "main/foreground.h"
+#include "main/server_process.h"
+#include "main/worker_process.h"
+#include "runtime/child_process.h"
+#include "runtime/job_socket.h"
+#include "runtime/watched.h"
+
+namespace perdure {
+
+std::unique_ptr<cli::Api> RealBackstage::connect(const std::vector<std::string>& urls,
+                                                 cli::World&) {
+    return std::make_unique<ClientApi>(urls);
+}
+
+Result<std::string> RealBackstage::ask_job_socket(const std::string& path,
+                                                  const std::string& request) {
+    return perdure::ask_job_socket(path, request);
+}
+
+ExitCode RealBackstage::keep_running(cli::Role role, const Configuration& configuration) {
+    return run_in_foreground(role, configuration);
+}
+
+ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configuration) {
+    ProcessSurroundings around{.version = std::string(version)};
+    if (const auto* channel = std::getenv(watchdog_variable))
+        around.watchdog = watchdog_channel(channel);
+    return role == cli::Role::worker ? run_worker(configuration.config, around)
+                                     : run_server(configuration.config, around);
+}
+
+Result<std::vector<cli::OfflineFinding>> RealBackstage::fsck_offline(const Config&) {
+    return error(Errc::unavailable, "fsck --offline is not built into this program yet");
+}
+
+Result<std::string> RealBackstage::migrate(const Config&) {
+    return error(Errc::unavailable, "migrate is not built into this program yet");
+}
+
+ExitCode RealBackstage::bench(const Configuration&, const std::vector<std::string>&) {
+    std::fputs("perdure: bench is not built into this program yet\n", stderr);
+    return ExitCode::failed;
+}
+
+}  // namespace perdure

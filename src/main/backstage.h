@@ -1,0 +1,26 @@
+// RealBackstage: the rest of the program, as commands use it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/world.h"
+
+namespace perdure {
+
+class RealBackstage final : public cli::Backstage {
+public:
+    std::unique_ptr<cli::Api> connect(const std::vector<std::string>& urls,
+                                      cli::World& world) override;
+    Result<std::string> ask_job_socket(const std::string& path,
+                                       const std::string& request) override;
+    ExitCode keep_running(cli::Role role, const Configuration& configuration) override;
+    ExitCode run_child(cli::Role role, const Configuration& configuration) override;
+    Result<std::vector<cli::OfflineFinding>> fsck_offline(const Config& config) override;
+    Result<std::string> migrate(const Config& config) override;
+    ExitCode bench(const Configuration& configuration,
+                   const std::vector<std::string>& words) override;
+};
+
+}  // namespace perdure

@@ -1,0 +1,26 @@
+// ClientApi: the command line's Api over the HTTP client.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/api.h"
+#include "client/api_client.h"
+
+namespace perdure {
+
+class ClientApi final : public cli::Api {
+public:
+    explicit ClientApi(const std::vector<std::string>& urls);
+
+    Result<cli::ApiAnswer> request(const cli::ApiRequest& request) override;
+    Result<cli::ApiAnswer> stream(const std::string& target, Piece piece) override;
+    std::string where() const override;
+
+private:
+    std::vector<std::string> urls_;
+    ApiClient client_;
+};
+
+}  // namespace perdure

@@ -1,0 +1,24 @@
+// In the foreground: `perdure up`, `server` and `worker`. A watchdog around child processes that
+// are this very program again, with every setting as a flag.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "cli/world.h"
+#include "config/resolve.h"
+
+namespace perdure {
+
+ExitCode run_in_foreground(cli::Role role, const Configuration& configuration);
+
+// The words of a child's command. `url`: of the server that this watchdog keeps, once it is known;
+// then the server listens there again after a restart, and the worker goes there.
+std::vector<std::string> child_command(cli::Role role, const Configuration& configuration,
+                                       const std::string& program, const std::string& url);
+
+// "perdure is ready: ...".
+std::string ready_line(cli::Role role, const Config& config, const std::string& url);
+
+}  // namespace perdure

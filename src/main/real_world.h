@@ -1,0 +1,34 @@
+// RealWorld: the machine as the command line sees it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "cli/world.h"
+
+namespace perdure {
+
+class RealWorld final : public cli::World {
+public:
+    RealWorld();
+
+    const std::map<std::string, std::string>& environment() const override { return environment_; }
+    HostFacts host() const override;
+    std::string current_directory() const override;
+    Result<std::string> read_file(const std::string& path) override;
+    WallTime now() const override;
+    std::uint64_t random() override;
+    void pause(Duration duration) override;
+    void catch_interrupts() override;
+    bool interrupted() override;
+    std::optional<std::string> read_answer() override;
+
+private:
+    std::map<std::string, std::string> environment_;
+};
+
+// True if Ctrl-C was pressed and nobody has taken note yet; does not take note.
+bool interrupt_is_pending();
+
+}  // namespace perdure
