@@ -1,6 +1,7 @@
 # perdure_embed_sql(store_sqlite src/store/sqlite/migrations): the numbered .sql files of a folder
-# become the function migrations() of that module, production and zoo alike.
+# become the function of that name (store/sqlite/db/embedded.h), production and zoo alike.
 function(perdure_embed_sql module dir)
+  get_filename_component(function ${dir} NAME)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/[0-9]*_*.sql)
   list(SORT files)
   set(entries "")
@@ -11,14 +12,14 @@ function(perdure_embed_sql module dir)
     file(READ ${file} text)
     string(APPEND entries "        {${number}, \"${name}\", R\"sql(${text})sql\"},\n")
   endforeach()
-  set(source ${PROJECT_BINARY_DIR}/generated/${module}_migrations.cpp)
+  set(source ${PROJECT_BINARY_DIR}/generated/${module}_${function}.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
 "// Made from @dir@ by cmake/embed_sql.cmake.
-#include \"store/sqlite/db/migrate.h\"
+#include \"store/sqlite/db/embedded.h\"
 
 namespace perdure::sqlite {
 
-const std::vector<Migration>& migrations() {
+const std::vector<Migration>& @function@() {
     static const std::vector<Migration> all = {
 @entries@    };
     return all;

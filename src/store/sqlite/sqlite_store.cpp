@@ -40,7 +40,9 @@ struct SqliteStore::Parts {
           connection(options.path, Connection::Access::create),
           write_desk(desk_kind()),
           read_desk(desk_kind()) {
-        sqlite::prepare_writer(connection, options.durable);
+        const auto durability =
+            options.durable ? sqlite::Durability::synced : sqlite::Durability::none;
+        sqlite::prepare_writer(connection, sqlite::store_schema(), durability);
         state.emplace(connection, timing);
         if (options.threads) read_connection.emplace(options.path, Connection::Access::read);
         if (read_connection) sqlite::prepare_reader(*read_connection);

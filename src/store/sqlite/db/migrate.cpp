@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "store/sqlite/db/embedded.h"
 #include "store/sqlite/db/statement.h"
 
 namespace perdure::sqlite {
@@ -36,24 +37,28 @@ void apply(Connection& connection, const Migration& migration) {
 
 }  // namespace
 
+Schema store_schema() { return {0x50647572, migrations()}; }
+Schema log_schema() { return {0x506c6f67, log_migrations()}; }
+
 std::string checksum(std::string_view sql) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const char c : sql) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
     return fmt::format("{:016x}", hash);
 }
 
-int schema_version(Connection& connection) {
+int schema_version(Connection& connection, const Schema& schema) {
     const auto tables = connection.number("SELECT count(*) FROM sqlite_schema");
     if (tables == 0) return 0;
-    if (connection.number("PRAGMA application_id") != application_id)
+    if (connection.number("PRAGMA application_id") != schema.application_id)
         throw Failure{error(Errc::corrupt,
                             "the file is a database of another program: choose another data "
                             "directory, or move the file away")};
     return static_cast<int>(connection.number("PRAGMA user_version"));
 }
 
-int migrate(Connection& connection, const std::vector<Migration>& known) {
-    const int version = schema_version(connection);
+int migrate(Connection& connection, const Schema& schema) {
+    const auto& known = schema.migrations;
+    const int version = schema_version(connection, schema);
     const int newest = known.empty() ? 0 : known.back().number;
     if (version > newest)
         throw Failure{
@@ -63,7 +68,7 @@ int migrate(Connection& connection, const std::vector<Migration>& known) {
                               version, newest))};
     if (version == 0) {
         Transaction transaction(connection, Transaction::Kind::write);
-        connection.run(fmt::format("PRAGMA application_id = {}", application_id).c_str());
+        connection.run(fmt::format("PRAGMA application_id = {}", schema.application_id).c_str());
         connection.run(
             "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL,"
             " checksum TEXT NOT NULL) STRICT");

@@ -19,16 +19,19 @@ struct Migration {
     std::string_view sql;
 };
 
-// All that this program knows, in order; made from the files at build time.
-const std::vector<Migration>& migrations();
-
-// "Pdur" in the header of the file: what tools show as the application's id.
-inline constexpr std::int32_t application_id = 0x50647572;
+// What a file must be: its application id, which is in its header for tools to show, and all the
+// migrations that this program knows, in order. Made from the files at build time.
+struct Schema {
+    std::int32_t application_id = 0;
+    const std::vector<Migration>& migrations;
+};
+Schema store_schema();  // "Pdur"
+Schema log_schema();    // "Plog"
 
 // Of the file as it is; 0 if it is empty. Fails if it is not ours.
-int schema_version(Connection& connection);
+int schema_version(Connection& connection, const Schema& schema);
 // Applies what is missing and says how many there were.
-int migrate(Connection& connection, const std::vector<Migration>& known);
+int migrate(Connection& connection, const Schema& schema);
 
 std::string checksum(std::string_view sql);
 

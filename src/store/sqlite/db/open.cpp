@@ -4,11 +4,10 @@
 
 #include <string>
 
-#include "store/sqlite/db/migrate.h"
-
 namespace perdure::sqlite {
 
-void prepare_log(Connection& connection, bool durable) {
+void prepare_writer(Connection& connection, const Schema& schema, Durability durability) {
+    schema_version(connection, schema);  // a file of somebody else is left as it is
     // SQLite opens what it must not write as read-only without a word.
     if (sqlite3_db_readonly(connection.handle(), "main") == 1)
         throw Failure{error(Errc::unavailable,
@@ -19,17 +18,13 @@ void prepare_log(Connection& connection, bool durable) {
         throw Failure{error(Errc::unavailable,
                             "this file system cannot keep a write-ahead log: choose a data "
                             "directory on a local disk")};
-    connection.run(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF");
+    connection.run(durability == Durability::synced ? "PRAGMA synchronous = FULL"
+                                                    : "PRAGMA synchronous = OFF");
     connection.run("PRAGMA secure_delete = OFF");
     connection.run("PRAGMA temp_store = MEMORY");
     connection.run("PRAGMA cache_size = -16000");
     connection.run("PRAGMA trusted_schema = OFF");
-}
-
-void prepare_writer(Connection& connection, bool durable) {
-    schema_version(connection);  // a file of somebody else is left as it is
-    prepare_log(connection, durable);
-    migrate(connection, migrations());
+    migrate(connection, schema);
 }
 
 void prepare_reader(Connection& connection) {

@@ -2,15 +2,14 @@
 #pragma once
 
 #include "store/sqlite/db/connection.h"
+#include "store/sqlite/db/migrate.h"
 
 namespace perdure::sqlite {
 
-// Writable, with a write-ahead log that is synced at every commit, and with our newest schema.
-// `durable` false: nothing is ever synced.
-void prepare_writer(Connection& connection, bool durable);
-void prepare_reader(Connection& connection);
+enum class Durability { synced, none };
 
-// The same for a database with another schema, which the caller makes.
-void prepare_log(Connection& connection, bool durable);
+// Writable, with a write-ahead log that is synced at every commit, and with our newest schema.
+void prepare_writer(Connection& connection, const Schema& schema, Durability durability);
+void prepare_reader(Connection& connection);
 
 }  // namespace perdure::sqlite

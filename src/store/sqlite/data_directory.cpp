@@ -1,0 +1,92 @@
+#include "store/sqlite/data_directory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace perdure {
+namespace {
+
+constexpr int look_again_ms = 50;
+
+Error cannot(const char* what, const std::string& path) {
+    const int why = errno;
+    auto sentence = fmt::format("cannot {} {}: {}", what, path, std::strerror(why));
+    if (why == EROFS) sentence += ": mount the disk writable, or choose another data directory";
+    if (why == EACCES || why == EPERM) sentence += ": give this user the right to write it";
+    if (why == ENOSPC) sentence += ": free some space";
+    return error(Errc::unavailable, std::move(sentence));
+}
+
+std::string holder_of(int lock) {
+    char text[32] = {};
+    const auto size = pread(lock, text, sizeof text - 1, 0);
+    std::string pid(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+    while (!pid.empty() && pid.back() == '\n') pid.pop_back();
+    return pid.empty() ? "another process" : "process " + pid;
+}
+
+// Waits for a process that is just ending.
+bool take(int lock, Duration patience) {
+    for (auto rest = patience; flock(lock, LOCK_EX | LOCK_NB) != 0;
+         rest = rest - milliseconds(look_again_ms)) {
+        const bool busy = errno == EWOULDBLOCK || errno == EINTR;
+        if (!busy || rest <= Duration{}) return false;
+        poll(nullptr, 0, look_again_ms);
+    }
+    return true;
+}
+
+// For people, and for the sentence above; nothing depends on it.
+bool sign(int lock) {
+    const auto pid = fmt::format("{}\n", getpid());
+    return ftruncate(lock, 0) == 0 &&
+           pwrite(lock, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
+}
+
+}  // namespace
+
+Result<DataDirectory> DataDirectory::open(const std::string& path, Duration patience) {
+    std::error_code failed;
+    if (std::filesystem::create_directories(path, failed)) chmod(path.c_str(), S_IRWXU);
+    if (failed) {
+        errno = failed.value();
+        return cannot("make the data directory", path);
+    }
+    const auto name = path + "/lock";
+    const int lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (lock < 0) return cannot("write the data directory", path);
+    DataDirectory directory(path, lock);
+    if (take(lock, patience)) {
+        if (!sign(lock)) return cannot("write", name);
+        return directory;
+    }
+    if (errno != EWOULDBLOCK) return cannot("lock", name);
+    return error(Errc::conflict,
+                 fmt::format("{} has the data directory {}: stop it, or choose another one",
+                             holder_of(lock), path));
+}
+
+Result<DataDirectory> DataDirectory::open_existing(const std::string& path, Duration patience) {
+    if (access((path + "/perdure.db").c_str(), F_OK) != 0)
+        return error(Errc::not_found,
+                     "there is no database in " + path + ": say with --data where it is");
+    return open(path, patience);
+}
+
+DataDirectory::DataDirectory(DataDirectory&& other) noexcept
+    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+
+DataDirectory::~DataDirectory() {
+    if (lock_ >= 0) ::close(lock_);
+}
+
+}  // namespace perdure

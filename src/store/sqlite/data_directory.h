@@ -1,0 +1,36 @@
+// DataDirectory: the folder that holds `perdure.db` and `logs.db`, and the lock on it. Whoever
+// opens one of those files holds this first: the server, `fsck --offline` and `migrate`. The lock
+// ends with the process, however that ends, and is not passed on to programs that it starts.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace perdure {
+
+class DataDirectory {
+public:
+    // Makes the folder if it is missing, for its owner alone. conflict: another process has it, and
+    // did not let go for `patience`. unavailable: it cannot be made or written.
+    static Result<DataDirectory> open(const std::string& path, Duration patience = seconds(3));
+    // The same for a folder that must be there. not_found: it is not, or has no database.
+    static Result<DataDirectory> open_existing(const std::string& path,
+                                               Duration patience = seconds(3));
+    ~DataDirectory();
+    DataDirectory(DataDirectory&& other) noexcept;
+    DataDirectory& operator=(DataDirectory&&) = delete;
+
+    const std::string& path() const { return path_; }
+    std::string database() const { return path_ + "/perdure.db"; }
+    std::string logs() const { return path_ + "/logs.db"; }
+
+private:
+    DataDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+
+    std::string path_;
+    int lock_ = -1;
+};
+
+}  // namespace perdure

@@ -1,0 +1,256 @@
+#include "store/sqlite/fsck.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "store/sqlite/db/migrate.h"
+#include "store/sqlite/db/open.h"
+#include "store/sqlite/rows/load.h"
+
+namespace perdure {
+namespace {
+
+using namespace sqlite;
+
+constexpr std::size_t findings_max = 1'000;
+constexpr const char* restore = "stop the server and restore a backup";
+constexpr const char* report = "report it: this is a bug of Perdure";
+
+// Each query answers (job or 0, what is wrong) for every row that contradicts another one.
+struct Check {
+    const char* sql;
+    const char* fix;
+};
+
+constexpr const char* one_place =
+    "SELECT id, 'it is in ' || n || ' places instead of one' FROM (SELECT j.id,"
+    " (SELECT count(*) FROM timer t WHERE t.job = j.id) +"
+    " (SELECT count(*) FROM blocked b WHERE b.job = j.id) +"
+    " (SELECT count(*) FROM run r WHERE r.job = j.id) +"
+    " (SELECT count(*) FROM outcome o WHERE o.job = j.id) +"
+    " (SELECT count(*) FROM found_ready f WHERE f.job = j.id) AS n FROM job j) WHERE n <> 1";
+constexpr const char* asked_for =
+    "SELECT job, 'it has a place, and nobody asked for it' FROM ("
+    " SELECT job FROM timer UNION ALL SELECT job FROM ready UNION ALL SELECT job FROM blocked"
+    " UNION ALL SELECT job FROM run UNION ALL SELECT job FROM outcome"
+    " UNION ALL SELECT job FROM attempt) WHERE job NOT IN (SELECT id FROM job)";
+constexpr const char* sessions =
+    "SELECT job, 'it runs in a session that is not there' FROM run"
+    " WHERE session NOT IN (SELECT id FROM session)";
+constexpr const char* keys_held =
+    "SELECT h.job, 'it holds key ' || h.key || ' and neither runs nor keeps it' FROM key_holder h"
+    " WHERE h.job NOT IN (SELECT job FROM run)"
+    " AND h.job NOT IN (SELECT job FROM ready WHERE kept_until IS NOT NULL)";
+constexpr const char* limits_held =
+    "SELECT h.job, 'it holds limit ' || h.name || ' and neither runs nor keeps it'"
+    " FROM limit_holder h WHERE h.job NOT IN (SELECT job FROM run)"
+    " AND h.job NOT IN (SELECT job FROM ready WHERE kept_until IS NOT NULL)";
+constexpr const char* lines =
+    "SELECT l.job, 'it is noted in a line that it is not in' FROM line l JOIN job j ON j.id = l.job"
+    " WHERE NOT EXISTS (SELECT 1 FROM ready r WHERE r.shape = j.shape AND r.rank = l.rank"
+    " AND r.since = l.since AND r.job = l.job)";
+constexpr const char* wakes =
+    "SELECT r.job, 'its deadline is not noted' FROM ready r WHERE NOT EXISTS (SELECT 1 FROM"
+    " ready_wake w WHERE w.wake_at = r.wake_at AND w.shape = r.shape AND w.rank = r.rank"
+    " AND w.since = r.since)";
+constexpr const char* wants =
+    "SELECT w.job, 'it is noted as wanting ' || w.name || ', and is not ready' FROM want w"
+    " WHERE w.job NOT IN (SELECT job FROM ready WHERE kept_until IS NULL)";
+constexpr const char* tallies =
+    "SELECT 0, 'queue ' || s.queue || ' counts ' || c.noted || ' jobs of kind \"' || s.kind ||"
+    " '\" in state ' || c.state || ', there are ' || c.there FROM (SELECT shape, state,"
+    " sum(noted) AS noted, sum(there) AS there FROM ("
+    " SELECT shape, state, jobs AS noted, 0 AS there FROM tally UNION ALL"
+    " SELECT shape, state, 0, 1 FROM found_state) GROUP BY shape, state) c"
+    " JOIN shape s ON s.id = c.shape WHERE c.noted <> c.there";
+
+constexpr Check checks[] = {
+    {one_place, report}, {asked_for, report},   {sessions, report},
+    {keys_held, report}, {limits_held, report}, {lines, report},
+    {wakes, report},     {wants, report},       {tallies, report},
+};
+
+class Fsck {
+public:
+    Fsck(const DataDirectory& directory, const Timing& timing)
+        : directory_(directory),
+          timing_(timing),
+          connection_(directory.database(), Connection::Access::write),
+          load_(connection_) {
+        if (schema_version(connection_, store_schema()) != store_schema().migrations.back().number)
+            throw Failure{error(Errc::conflict,
+                                "the database has an older schema: run `perdure migrate` first")};
+        connection_.run("PRAGMA temp_store = MEMORY");
+    }
+
+    std::vector<FsckFinding> run() {
+        if (!is_file_sound(connection_, "perdure.db")) return std::move(findings_);
+        Transaction snapshot(connection_, Transaction::Kind::read);
+        note_states();
+        for (const auto& check : checks) look(check);
+        compare_jobs();
+        compare_limits();
+        compare_output();
+        return std::move(findings_);
+    }
+
+private:
+    void add(std::string what, JobId job, const char* fix) {
+        if (findings_.size() < findings_max)
+            findings_.push_back({std::move(what), job ? job.text() : "", fix});
+    }
+
+    bool is_file_sound(Connection& connection, const char* name) {
+        Statement check(connection, "PRAGMA integrity_check");
+        auto row = check.query({});
+        bool sound = true;
+        while (row.next()) {
+            if (row.bytes(0) == "ok") continue;
+            sound = false;
+            add(fmt::format("{} is damaged: {}", name, row.bytes(0)), {}, restore);
+        }
+        return sound;
+    }
+
+    // Where jobs are, in a form that the checks can count.
+    void note_states() {
+        connection_.run("CREATE TEMP TABLE found_ready (job INTEGER) STRICT");
+        connection_.run("INSERT INTO found_ready SELECT job FROM ready");
+        connection_.run("CREATE INDEX temp.found_ready_job ON found_ready (job)");
+        connection_.run(
+            "CREATE TEMP VIEW found_state AS"
+            " SELECT j.shape, 0 AS state FROM timer t JOIN job j ON j.id = t.job"
+            " UNION ALL SELECT shape, 1 FROM ready UNION ALL SELECT shape, 2 FROM blocked"
+            " UNION ALL SELECT j.shape, r.state FROM run r JOIN job j ON j.id = r.job"
+            " UNION ALL SELECT j.shape, o.state FROM outcome o JOIN job j ON j.id = o.job");
+    }
+
+    void look(const Check& check) {
+        Statement statement(connection_, check.sql);
+        auto row = statement.query({});
+        while (row.next()) add(row.text(1), JobId{row.natural(0)}, check.fix);
+    }
+
+    bool is_held(const Thing& thing, JobId job) {
+        const bool key = thing.kind == Thing::Kind::key;
+        Statement statement(
+            connection_, key ? "SELECT 1 FROM key_holder WHERE tenant = ? AND key = ? AND job = ?"
+                             : "SELECT 1 FROM limit_holder WHERE tenant = ? AND name = ?"
+                               " AND job = ?");
+        return statement.query({thing.tenant, thing.name, job}).next();
+    }
+
+    // What only a job's own bytes tell: each must be understood, and hold what it should.
+    void compare_jobs() {
+        const auto clock = load_.service().clock;
+        Statement all(connection_, "SELECT id FROM job ORDER BY id");
+        auto row = all.query({});
+        while (row.next() && findings_.size() < findings_max) {
+            const JobId id{row.natural(0)};
+            try {
+                auto job = load_.job(id);
+                if (!job) continue;
+                load_.load_history(*job);
+                compare(*job, clock);
+            } catch (const Failure& failure) {
+                add(failure.error.what, id, "cancel the job, or restore a backup");
+            }
+        }
+    }
+
+    void compare(const JobRow& job, const ServiceTick& clock) {
+        const auto* ready = job.in<Ready>();
+        const auto* run = job.in<Run>();
+        const bool holds = run || (ready && ready->kept_until);
+        for (const auto& thing : job.things)
+            if (holds && !is_held(thing, job.id))
+                add("it does not hold " + thing.name, job.id, report);
+        if (run && run->session != job.attempts.back().session())
+            add("its attempt and its place name two sessions", job.id, report);
+        const auto due = wake_at(job);
+        // Nothing sweeps while no server runs: what is due then is swept first of all.
+        const auto latest = clock.now - timing_.grace - timing_.grace;
+        if (due && *due < latest)
+            add("it is overdue: nobody has swept it", job.id,
+                "start a server; if it stays, report it");
+        if (const auto* blocked = job.in<Blocked>(); blocked && blocked->on)
+            note_waiting(*blocked->on);
+    }
+
+    void note_waiting(const Thing& thing) { ++waiting_[thing]; }
+
+    // Somebody waits for a thing: then it is taken, or offered to somebody in line (C4a).
+    void compare_limits() {
+        for (const auto& [thing, jobs] : waiting_) {
+            const bool key = thing.kind == Thing::Kind::key;
+            Statement taken(connection_,
+                            key ? "SELECT 1 FROM key_holder WHERE tenant = ? AND key = ?"
+                                : "SELECT 1 FROM limit_holder WHERE tenant = ? AND name = ?");
+            Statement offered(connection_,
+                              "SELECT 1 FROM want WHERE tenant = ? AND kind = ? AND name = ?");
+            if (taken.query({thing.tenant, thing.name}).next()) continue;
+            const auto kind = static_cast<int>(thing.kind);
+            if (offered.query({thing.tenant, kind, thing.name}).next()) continue;
+            add(fmt::format("{} jobs wait for {}, which is free", jobs, thing.name), {},
+                "start a server: its sweep repairs it; and report it");
+        }
+    }
+
+    void compare_output() {
+        const auto path = directory_.logs();
+        if (access(path.c_str(), F_OK) != 0) return;
+        Connection logs(path, Connection::Access::write);
+        if (schema_version(logs, log_schema()) == 0 || !is_file_sound(logs, "logs.db")) return;
+        Statement known(connection_, "SELECT 1 FROM job WHERE id = ?");
+        Statement jobs(logs, "SELECT DISTINCT job FROM piece");
+        auto row = jobs.query({});
+        while (row.next()) {
+            const JobId id{row.natural(0)};
+            if (!known.query({id}).next())
+                add("there is output of a job that is not there", id, "it only takes space");
+        }
+    }
+
+    const DataDirectory& directory_;
+    Timing timing_;
+    Connection connection_;
+    Loader load_;
+    std::vector<FsckFinding> findings_;
+    std::map<Thing, std::size_t> waiting_;
+};
+
+int migrate_file(const std::string& path, const Schema& schema) {
+    Connection connection(path, Connection::Access::create);
+    const int before = schema_version(connection, schema);
+    prepare_writer(connection, schema, Durability::synced);
+    return schema.migrations.back().number - before;
+}
+
+}  // namespace
+
+Result<std::vector<FsckFinding>> fsck_offline(const DataDirectory& directory,
+                                              const Timing& timing) {
+    try {
+        return Fsck(directory, timing).run();
+    } catch (const Failure& failure) {
+        return failure.error;
+    }
+}
+
+Result<std::string> migrate_offline(const DataDirectory& directory) {
+    try {
+        const int store = migrate_file(directory.database(), store_schema());
+        const int logs = migrate_file(directory.logs(), log_schema());
+        if (store + logs == 0) return std::string("nothing to do: the schema is the newest");
+        return fmt::format("{} applied to perdure.db, {} to logs.db", store, logs);
+    } catch (const Failure& failure) {
+        return failure.error;
+    }
+}
+
+}  // namespace perdure

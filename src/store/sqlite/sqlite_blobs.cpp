@@ -1,0 +1,166 @@
+#include "store/sqlite/sqlite_blobs.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "store/sqlite/db/desk.h"
+#include "store/sqlite/db/open.h"
+#include "store/sqlite/db/statement.h"
+
+namespace perdure {
+namespace {
+
+using sqlite::Connection;
+using sqlite::Desk;
+using sqlite::Failure;
+using sqlite::Statement;
+using sqlite::Transaction;
+using sqlite::Value;
+
+constexpr int log_pages_max = 4'000;
+
+class Pieces {
+public:
+    explicit Pieces(Connection& c)
+        : connection_(c),
+          last_(c,
+                "SELECT start + length(bytes) FROM piece WHERE job = ? AND epoch = ?"
+                " ORDER BY start DESC LIMIT 1"),
+          insert_(c, "INSERT INTO piece (job, epoch, start, bytes) VALUES (?, ?, ?, ?)"),
+          // From the piece that has the offset on.
+          from_(c,
+                "SELECT start, bytes FROM piece WHERE job = ?1 AND epoch = ?2 AND start >="
+                " coalesce((SELECT max(start) FROM piece WHERE job = ?1 AND epoch = ?2"
+                " AND start <= ?3), 0) ORDER BY start"),
+          remove_(c, "DELETE FROM piece WHERE job = ?") {}
+
+    Result<void> append(const std::vector<LogChunk>& chunks) {
+        Transaction transaction(connection_, Transaction::Kind::write);
+        for (const auto& chunk : chunks) {
+            const auto end = end_of(chunk.attempt);
+            if (chunk.offset > end)
+                return error(Errc::conflict, "something printed before this has not come");
+            const auto known = static_cast<std::size_t>(end - chunk.offset);
+            if (known >= chunk.bytes.size()) continue;
+            const auto fresh = std::string_view(chunk.bytes).substr(known);
+            insert_.run_one(
+                {chunk.attempt.job, chunk.attempt.epoch.value, end, Value::blob(fresh)});
+        }
+        transaction.commit();
+        return {};
+    }
+
+    Result<LogPiece> read(AttemptKey attempt, std::uint64_t offset, std::size_t max) {
+        Transaction snapshot(connection_, Transaction::Kind::read);
+        LogPiece piece{.end = end_of(attempt)};
+        if (offset >= piece.end) return piece;
+        auto row = from_.query({attempt.job, attempt.epoch.value, offset});
+        while (piece.bytes.size() < max && row.next()) {
+            const auto at = offset + piece.bytes.size();
+            const auto start = row.natural(0);
+            const auto bytes = row.bytes(1);
+            if (start > at || start + bytes.size() <= at) sqlite::fail_corrupt("output has a gap");
+            piece.bytes +=
+                bytes.substr(static_cast<std::size_t>(at - start), max - piece.bytes.size());
+        }
+        return piece;
+    }
+
+    Result<void> remove(const std::vector<JobId>& jobs) {
+        Transaction transaction(connection_, Transaction::Kind::write);
+        for (const auto job : jobs) remove_.run({job});
+        transaction.commit();
+        return {};
+    }
+
+private:
+    std::uint64_t end_of(AttemptKey attempt) {
+        auto row = last_.query({attempt.job, attempt.epoch.value});
+        return row.next() ? row.natural(0) : 0;
+    }
+
+    Connection& connection_;
+    Statement last_, insert_, from_, remove_;
+};
+
+}  // namespace
+
+struct SqliteBlobs::Parts {
+    explicit Parts(SqliteBlobsOptions o)
+        : options(std::move(o)),
+          connection(options.path, Connection::Access::create),
+          desk(options.threads ? Desk::Kind::thread : Desk::Kind::inline_) {
+        sqlite::prepare_writer(connection, sqlite::log_schema(), sqlite::Durability::synced);
+        pieces.emplace(connection);
+    }
+
+    template <class Call>
+    std::invoke_result_t<Call&, Pieces&> make(Call& call) {
+        if (broken)
+            return error(Errc::unavailable, "output is not kept after an error of the disk");
+        try {
+            return call(*pieces);
+        } catch (const Failure& failure) {
+            connection.roll_back();
+            if (failure.fatal) end(failure.error);
+            return failure.error;
+        }
+    }
+
+    void move_log() {
+        if (broken || connection.log_pages() < log_pages_max) return;
+        try {
+            connection.checkpoint();
+        } catch (const Failure& failure) {
+            if (failure.fatal) end(failure.error);
+        }
+    }
+
+    void end(const Error& why) {
+        broken = true;
+        if (options.fatal) options.fatal(why);
+    }
+
+    SqliteBlobsOptions options;
+    Connection connection;
+    std::optional<Pieces> pieces;
+    bool broken = false;
+    Desk desk;
+};
+
+SqliteBlobs::SqliteBlobs(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+SqliteBlobs::~SqliteBlobs() { parts_->desk.close(); }
+
+Result<std::unique_ptr<SqliteBlobs>> SqliteBlobs::open(SqliteBlobsOptions options) {
+    try {
+        auto parts = std::make_unique<Parts>(std::move(options));
+        return std::unique_ptr<SqliteBlobs>(new SqliteBlobs(std::move(parts)));
+    } catch (const Failure& failure) {
+        return failure.error;
+    }
+}
+
+template <class Call>
+auto SqliteBlobs::ask(Call call) {
+    auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
+        return parts->make(call);
+    };
+    auto afterwards = [parts = parts_.get()] { parts->move_log(); };
+    return parts_->desk.ask(std::move(work), std::move(afterwards));
+}
+
+Task<Result<void>> SqliteBlobs::append(std::vector<LogChunk> chunks) {
+    return ask([chunks = std::move(chunks)](Pieces& pieces) { return pieces.append(chunks); });
+}
+
+Task<Result<LogPiece>> SqliteBlobs::read(AttemptKey attempt, std::uint64_t offset,
+                                         std::size_t max) {
+    return ask([=](Pieces& pieces) { return pieces.read(attempt, offset, max); });
+}
+
+Task<Result<void>> SqliteBlobs::remove(std::vector<JobId> jobs) {
+    return ask([jobs = std::move(jobs)](Pieces& pieces) { return pieces.remove(jobs); });
+}
+
+}  // namespace perdure

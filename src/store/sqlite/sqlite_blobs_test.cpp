@@ -1,0 +1,113 @@
+#include "store/sqlite/sqlite_blobs.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+namespace perdure {
+namespace {
+
+class SqliteBlobsTest : public testing::TestWithParam<bool> {
+protected:
+    SqliteBlobsTest() {
+        auto opened = SqliteBlobs::open({.threads = GetParam()});
+        PERDURE_ASSERT(opened.has_value());
+        blobs_ = std::move(*opened);
+    }
+
+    template <class T>
+    T run(Task<T> task) {
+        boost::asio::io_context loop;
+        std::optional<T> result;
+        boost::asio::co_spawn(loop, keep(std::move(task), result), [](std::exception_ptr failure) {
+            PERDURE_ASSERT(failure == nullptr);
+        });
+        loop.run();
+        return std::move(*result);
+    }
+    Result<void> append(AttemptKey attempt, std::uint64_t offset, std::string bytes) {
+        std::vector<LogChunk> chunks{{attempt, offset, std::move(bytes)}};
+        return run(blobs_->append(std::move(chunks)));
+    }
+    std::string text(AttemptKey attempt, std::uint64_t offset = 0, std::size_t max = 1'000'000) {
+        const auto piece = run(blobs_->read(attempt, offset, max));
+        EXPECT_TRUE(piece.has_value());
+        return piece->bytes;
+    }
+    std::uint64_t end(AttemptKey attempt) { return run(blobs_->read(attempt, 0, 0))->end; }
+
+    const AttemptKey one{JobId{5}, Epoch{1}};
+    const AttemptKey two{JobId{5}, Epoch{2}};
+    const AttemptKey other{JobId{6}, Epoch{1}};
+
+    std::unique_ptr<SqliteBlobs> blobs_;
+
+private:
+    template <class T>
+    static Task<void> keep(Task<T> task, std::optional<T>& result) {
+        result = co_await std::move(task);
+    }
+};
+
+TEST_P(SqliteBlobsTest, gives_back_what_was_printed_attempt_by_attempt) {
+    ASSERT_TRUE(append(one, 0, "hello ").has_value());
+    ASSERT_TRUE(append(two, 0, "again").has_value());
+    ASSERT_TRUE(append(one, 6, "world").has_value());
+    EXPECT_EQ(text(one), "hello world");
+    EXPECT_EQ(text(two), "again");
+    EXPECT_EQ(text(other), "");
+    EXPECT_EQ(end(one), 11U);
+}
+
+TEST_P(SqliteBlobsTest, any_range_can_be_read) {
+    ASSERT_TRUE(append(one, 0, "abc").has_value());
+    ASSERT_TRUE(append(one, 3, "def").has_value());
+    ASSERT_TRUE(append(one, 6, "ghi").has_value());
+    const std::string all = "abcdefghi";
+    for (std::size_t offset = 0; offset <= 10; ++offset)
+        for (std::size_t max = 0; max <= 10; ++max)
+            EXPECT_EQ(text(one, offset, max), offset < 9 ? all.substr(offset, max) : "");
+}
+
+TEST_P(SqliteBlobsTest, what_is_there_already_is_left_as_it_is) {
+    ASSERT_TRUE(append(one, 0, "abcd").has_value());
+    ASSERT_TRUE(append(one, 2, "XXef").has_value());
+    ASSERT_TRUE(append(one, 0, "YY").has_value());
+    EXPECT_EQ(text(one), "abcdef");
+}
+
+TEST_P(SqliteBlobsTest, a_gap_is_a_conflict_and_writes_nothing_of_the_batch) {
+    std::vector<LogChunk> chunks{{one, 0, "abc"}, {other, 1, "x"}};
+    EXPECT_TRUE(run(blobs_->append(chunks)).is(Errc::conflict));
+    EXPECT_EQ(end(one), 0U);
+    chunks[1].offset = 0;
+    EXPECT_TRUE(run(blobs_->append(chunks)).has_value());
+    EXPECT_EQ(text(other), "x");
+}
+
+TEST_P(SqliteBlobsTest, large_and_binary_output_comes_back_byte_by_byte) {
+    std::string all;
+    for (int i = 0; i < 40; ++i) {
+        std::string chunk(log_chunk_max, static_cast<char>(i));
+        ASSERT_TRUE(append(one, all.size(), chunk).has_value());
+        all += chunk;
+    }
+    EXPECT_TRUE(text(one, 0, 10 * log_chunk_max * 40) == all);
+    EXPECT_TRUE(text(one, log_chunk_max - 1, 2) == all.substr(log_chunk_max - 1, 2));
+}
+
+TEST_P(SqliteBlobsTest, removes_all_output_of_a_job_and_no_other) {
+    ASSERT_TRUE(append(one, 0, "a").has_value());
+    ASSERT_TRUE(append(two, 0, "b").has_value());
+    ASSERT_TRUE(append(other, 0, "c").has_value());
+    ASSERT_TRUE(run(blobs_->remove({one.job, JobId{99}})).has_value());
+    EXPECT_EQ(end(one) + end(two), 0U);
+    EXPECT_EQ(text(other), "c");
+}
+
+INSTANTIATE_TEST_SUITE_P(Desk, SqliteBlobsTest, testing::Bool(),
+                         [](const auto& test) { return test.param ? "with_a_thread" : "inline"; });
+
+}  // namespace
+}  // namespace perdure

@@ -1,0 +1,276 @@
+// What only a store on a disk can do: begin again, be refused, run full, fail. Everything else is
+// the contract's.
+#include "store/sqlite/sqlite_store.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "core/submit.h"
+#include "store/sqlite/data_directory.h"
+#include "store/sqlite/db/migrate.h"
+#include "store/sqlite/failing_disk.h"
+#include "store/sqlite/fsck.h"
+#include "store/sqlite/rows/codec.h"
+#include "store/sqlite/sqlite_blobs.h"
+
+namespace perdure {
+namespace {
+
+template <class T>
+Task<void> keep(Task<T> task, std::optional<T>& result) {
+    result = co_await std::move(task);
+}
+
+template <class T>
+T run(Task<T> task) {
+    boost::asio::io_context loop;
+    std::optional<T> result;
+    boost::asio::co_spawn(loop, keep(std::move(task), result),
+                          [](std::exception_ptr failure) { PERDURE_ASSERT(failure == nullptr); });
+    loop.run();
+    return std::move(*result);
+}
+
+class OnDisk : public testing::Test {
+protected:
+    OnDisk() {
+        auto path = (std::filesystem::temp_directory_path() / "perdure-store-XXXXXX").string();
+        PERDURE_ASSERT(mkdtemp(path.data()) != nullptr);
+        folder = path;
+    }
+    ~OnDisk() override { std::filesystem::remove_all(folder); }
+
+    std::string database() const { return folder + "/perdure.db"; }
+
+    void open() {
+        auto opened = SqliteStore::open(
+            {.path = database(), .fatal = [this](const Error& why) { fatal = why; }}, Timing{});
+        ASSERT_TRUE(opened.has_value()) << opened.error().what;
+        store = std::move(*opened);
+        const auto server = run(store->open_server(ServerId{7}, WallTime{1}));
+        ASSERT_TRUE(server.has_value());
+        last_group = server->last_group;
+    }
+    void reopen() {
+        store.reset();
+        open();
+    }
+
+    Result<GroupReply> commit(std::vector<Change> changes) {
+        Group group{.server = ServerId{7},
+                    .number = last_group + 1,
+                    .wall = WallTime{2},
+                    .changes = std::move(changes)};
+        auto reply = run(store->commit(std::move(group)));
+        if (reply) ++last_group;
+        return reply;
+    }
+    static Submit submit(std::uint64_t id) {
+        JobSpec spec;
+        spec.kind = "work";
+        const auto hash = body_hash(spec);
+        return {JobId{id}, std::make_shared<const JobSpec>(std::move(spec)), hash};
+    }
+    bool has_job(std::uint64_t id) { return run(store->jobs({JobId{id}}))->size() == 1; }
+
+    void sql(const std::string& text) {
+        sqlite3* handle = nullptr;
+        ASSERT_EQ(sqlite3_open(database().c_str(), &handle), SQLITE_OK);
+        EXPECT_EQ(sqlite3_exec(handle, text.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+            << sqlite3_errmsg(handle);
+        sqlite3_close(handle);
+    }
+    Error refusal() {
+        const auto opened = SqliteStore::open({.path = database()}, Timing{});
+        return opened ? Error{Errc::invalid, "it was opened"} : opened.error();
+    }
+    std::vector<FsckFinding> fsck() {
+        const auto directory = DataDirectory::open(folder);
+        EXPECT_TRUE(directory.has_value());
+        const auto findings = fsck_offline(*directory, Timing{});
+        EXPECT_TRUE(findings.has_value()) << (findings ? "" : findings.error().what);
+        return findings ? *findings : std::vector<FsckFinding>{};
+    }
+
+    std::string folder;
+    std::unique_ptr<SqliteStore> store;
+    std::uint64_t last_group = 0;
+    std::optional<Error> fatal;
+};
+
+using SqliteStoreOnDisk = OnDisk;
+
+TEST_F(SqliteStoreOnDisk, what_was_answered_is_there_after_a_restart) {
+    open();
+    ASSERT_TRUE(commit({submit(10), submit(11)}).has_value());
+    reopen();
+    EXPECT_EQ(last_group, 1U);
+    EXPECT_TRUE(has_job(10));
+    EXPECT_TRUE(has_job(11));
+    EXPECT_EQ(run(store->overview("default"))->queues.front().jobs[1], 2U);
+}
+
+TEST_F(SqliteStoreOnDisk, every_commit_is_synced) {
+    sqlite::FailingDisk disk;
+    open();
+    const int before = disk.syncs;
+    ASSERT_TRUE(commit({submit(10)}).has_value());
+    EXPECT_GT(disk.syncs, before);
+    store.reset();
+}
+
+TEST_F(SqliteStoreOnDisk, a_full_disk_refuses_and_passes) {
+    sqlite::FailingDisk disk;
+    open();
+    ASSERT_TRUE(commit({submit(10)}).has_value());
+    disk.is_full = true;
+    const auto refused = commit({submit(11)});
+    ASSERT_TRUE(refused.is(Errc::unavailable));
+    EXPECT_TRUE(refused.error().what.starts_with("disk full: "));
+    EXPECT_TRUE(has_job(10));
+    EXPECT_FALSE(has_job(11));
+    disk.is_full = false;
+    EXPECT_TRUE(commit({submit(12)}).has_value());
+    EXPECT_FALSE(has_job(11));
+    EXPECT_TRUE(has_job(12));
+    EXPECT_FALSE(fatal.has_value());
+    store.reset();
+    EXPECT_TRUE(fsck().empty());
+}
+
+TEST_F(SqliteStoreOnDisk, a_failed_sync_ends_it_and_is_never_tried_again) {
+    sqlite::FailingDisk disk;
+    open();
+    disk.sync_fails = true;
+    ASSERT_TRUE(commit({submit(10)}).is(Errc::outcome_unknown));
+    EXPECT_TRUE(fatal.has_value());
+    disk.sync_fails = false;
+    const int before = disk.syncs;
+    EXPECT_TRUE(commit({submit(11)}).is(Errc::unavailable));
+    EXPECT_EQ(disk.syncs, before);
+    store.reset();
+}
+
+TEST_F(SqliteStoreOnDisk, a_file_of_another_program_is_refused_and_left_alone) {
+    sql("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
+    const auto before = std::filesystem::file_size(database());
+    const auto why = refusal();
+    EXPECT_EQ(why.code, Errc::corrupt);
+    EXPECT_NE(why.what.find("another program"), std::string::npos);
+    EXPECT_EQ(std::filesystem::file_size(database()), before);
+}
+
+TEST_F(SqliteStoreOnDisk, a_file_that_is_no_database_is_refused) {
+    std::ofstream(database()) << std::string(10'000, 'x');
+    EXPECT_EQ(refusal().code, Errc::corrupt);
+}
+
+TEST_F(SqliteStoreOnDisk, a_newer_schema_is_refused_with_what_to_do) {
+    open();
+    store.reset();
+    sql("PRAGMA user_version = 99");
+    const auto why = refusal();
+    EXPECT_EQ(why.code, Errc::conflict);
+    EXPECT_NE(why.what.find("schema 99"), std::string::npos);
+}
+
+TEST_F(SqliteStoreOnDisk, a_changed_migration_is_refused) {
+    open();
+    store.reset();
+    sql("UPDATE migration SET checksum = 'other' WHERE number = 1");
+    EXPECT_NE(refusal().what.find("migration 1"), std::string::npos);
+}
+
+TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_is_corrupt_and_hurts_nobody_else) {
+    open();
+    ASSERT_TRUE(commit({submit(10), submit(11)}).has_value());
+    store.reset();
+    sql("UPDATE job SET spec = x'63' WHERE id = 10");
+    open();
+    EXPECT_TRUE(run(store->jobs({JobId{10}})).is(Errc::corrupt));
+    EXPECT_TRUE(has_job(11));
+    EXPECT_TRUE(commit({Cancel{JobId{10}}}).is(Errc::corrupt));
+    EXPECT_TRUE(commit({Cancel{JobId{11}}}).has_value());
+}
+
+TEST_F(SqliteStoreOnDisk, fsck_finds_nothing_in_a_sound_directory) {
+    open();
+    ASSERT_TRUE(commit({submit(10), submit(11), Cancel{JobId{11}}}).has_value());
+    store.reset();
+    EXPECT_TRUE(fsck().empty());
+}
+
+// Each of these is one row that contradicts another one.
+TEST_F(SqliteStoreOnDisk, fsck_finds_every_contradiction) {
+    const std::vector<std::pair<const char*, const char*>> damages = {
+        {"DELETE FROM ready WHERE job = 10", "0 places"},
+        {"INSERT INTO timer (job, date, life) VALUES (10, 5, x'01000001')", "2 places"},
+        {"DELETE FROM job WHERE id = 10", "nobody asked"},
+        {"INSERT INTO key_holder VALUES ('default', 'k', 10)", "holds key k"},
+        {"INSERT INTO limit_holder VALUES ('default', 'l', 1, 10)", "holds limit l"},
+        {"UPDATE tally SET jobs = jobs + 1 WHERE state = 1", "counts 3"},
+        {"DELETE FROM ready_wake", "deadline is not noted"},
+        {"INSERT INTO line VALUES (10, 3, 9)", "in a line"},
+        {"INSERT INTO want VALUES ('default', 0, 'k', 1, 12)", "wanting k"},
+        {"UPDATE job SET spec = x'63' WHERE id = 10", "form that is not known"},
+        {"UPDATE service SET now_at = 3600000000000000", "overdue"},
+    };
+    for (const auto& [damage, expected] : damages) {
+        SCOPED_TRACE(damage);
+        std::filesystem::remove_all(folder);
+        std::filesystem::create_directory(folder);
+        last_group = 0;
+        open();
+        ASSERT_TRUE(commit({submit(10), submit(11)}).has_value());
+        store.reset();
+        sql(damage);
+        const auto findings = fsck();
+        ASSERT_FALSE(findings.empty());
+        EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [&](const FsckFinding& f) {
+            return f.what.find(expected) != std::string::npos;
+        })) << findings.front().what;
+    }
+}
+
+TEST_F(SqliteStoreOnDisk, migrate_says_what_it_did) {
+    const auto directory = DataDirectory::open(folder);
+    ASSERT_TRUE(directory.has_value());
+    const auto first = migrate_offline(*directory);
+    ASSERT_TRUE(first.has_value());
+    EXPECT_NE(first->find("applied"), std::string::npos);
+    EXPECT_NE(migrate_offline(*directory)->find("nothing to do"), std::string::npos);
+}
+
+using DataDirectoryOnDisk = OnDisk;
+
+TEST_F(DataDirectoryOnDisk, has_one_holder_and_names_it) {
+    const auto path = folder + "/deeper/data";
+    auto first = DataDirectory::open(path);
+    ASSERT_TRUE(first.has_value());
+    const auto second = DataDirectory::open(path, milliseconds(60));
+    ASSERT_TRUE(second.is(Errc::conflict));
+    EXPECT_NE(second.error().what.find(std::to_string(getpid())), std::string::npos);
+    { const auto moved = std::move(*first); }
+    EXPECT_TRUE(DataDirectory::open(path).has_value());
+}
+
+TEST_F(DataDirectoryOnDisk, a_folder_without_a_database_is_not_taken_for_one) {
+    EXPECT_TRUE(DataDirectory::open_existing(folder).is(Errc::not_found));
+    EXPECT_FALSE(std::filesystem::exists(folder + "/lock"));
+}
+
+TEST_F(DataDirectoryOnDisk, a_path_that_cannot_be_a_folder_is_refused_with_a_sentence) {
+    std::ofstream(folder + "/file") << "x";
+    EXPECT_TRUE(DataDirectory::open(folder + "/file/data").is(Errc::unavailable));
+}
+
+}  // namespace
+}  // namespace perdure
