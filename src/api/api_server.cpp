@@ -103,11 +103,17 @@ Task<void> ApiServer::accept_all() {
         ++api.metrics.connections_accepted;
         socket.set_option(tcp::no_delay(true), failure);
         auto connection = std::make_shared<Connection>(std::move(socket));
-        const bool room = state_->connections.size() < api.options.connections_max;
-        auto task = room ? serve_one(state_, std::move(connection))
-                         : refuse_one(state_, std::move(connection));
-        asio::co_spawn(api.clock.executor(), std::move(task), asio::detached);
+        begin(std::move(connection));
     }
+}
+
+void ApiServer::begin(std::shared_ptr<Connection> connection) {
+    const auto executor = state_->api->clock.executor();
+    const bool room = state_->connections.size() < state_->api->options.connections_max;
+    if (room)
+        asio::co_spawn(executor, serve_one(state_, std::move(connection)), asio::detached);
+    else
+        asio::co_spawn(executor, refuse_one(state_, std::move(connection)), asio::detached);
 }
 
 Task<void> ApiServer::serve_one(std::shared_ptr<State> state, std::shared_ptr<Connection> one) {

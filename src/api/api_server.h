@@ -44,6 +44,7 @@ private:
     };
 
     Task<void> accept_all();
+    void begin(std::shared_ptr<Connection> connection);
     Task<void> cut_off_overdue();
     static Task<void> serve_one(std::shared_ptr<State> state, std::shared_ptr<Connection> one);
     static Task<void> refuse_one(std::shared_ptr<State> state, std::shared_ptr<Connection> one);

@@ -55,7 +55,7 @@ LiveServer::LiveServer(ApiOptions options)
                .random = random_,
                .fatal = [](const std::string&) { std::abort(); }},
               Timing{}, Log()),
-      api_(server_, store_, blobs_, clock_, Log(), on_any_port(std::move(options))) {
+      api_(server_, store_, blobs_, clock_, Log(log_, "api"), on_any_port(std::move(options))) {
     server_.start();
     const auto listening = api_.listen();
     EXPECT_TRUE(listening);
@@ -107,7 +107,7 @@ std::string exchange(std::uint16_t port, std::string_view bytes,
 }
 
 void eventually(const std::function<bool()>& is_so) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (std::chrono::steady_clock::now() < until) {
         if (is_so()) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));

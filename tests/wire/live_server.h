@@ -14,6 +14,7 @@
 #include "ports/blobs.h"
 #include "runtime/asio_clock.h"
 #include "runtime/entropy.h"
+#include "runtime/stderr_log.h"
 #include "server/server.h"
 #include "store/memory/memory_store.h"
 
@@ -46,6 +47,7 @@ public:
 private:
     boost::asio::io_context context_{1};
     AsioClock clock_{context_};
+    StderrLog log_{Level::error};
     Entropy random_;
     MemoryStore store_{Timing{}};
     MemoryBlobs blobs_;
@@ -58,7 +60,7 @@ private:
 std::string exchange(std::uint16_t port, std::string_view bytes,
                      const std::function<bool(const std::string&)>& enough = {});
 
-// Asks again and again until it is so. A deadline of a minute: it fails, it never hangs.
+// Asks again and again until it is so. A deadline of half a minute: it fails, it never hangs.
 void eventually(const std::function<bool()>& is_so);
 
 }  // namespace perdure::wire_tests
