@@ -1,7 +1,7 @@
 # Compiler settings: warnings, build types, ccache. Presets only choose among these.
 
 if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or Asan" FORCE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug, Asan or Tsan" FORCE)
 endif()
 
 # No -DNDEBUG anywhere: the checks of the libraries stay on in release, like our own.
@@ -10,14 +10,21 @@ set(CMAKE_CXX_FLAGS_DEBUG "-Og -g")
 set(CMAKE_CXX_FLAGS_ASAN
     "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all")
 
+set(CMAKE_CXX_FLAGS_TSAN
+    "-O1 -g -fno-omit-frame-pointer -fsanitize=thread -fno-sanitize-recover=all")
+
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 # Designated initialisers name what matters; the members left out have their default value.
 add_compile_options(-Wno-missing-field-initializers)
 # g++ 12 warns about std::string operator+ inside its own header (GCC bug 105651).
 add_compile_options(-Wno-restrict -Wno-mismatched-new-delete)
-if(CMAKE_BUILD_TYPE STREQUAL "Asan")
+if(CMAKE_BUILD_TYPE STREQUAL "Asan" OR CMAKE_BUILD_TYPE STREQUAL "Tsan")
   # False alarms of g++ 12 in instrumented code; the release build keeps the warning.
   add_compile_options(-Wno-maybe-uninitialized)
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Tsan")
+  # Fences are what Asio's own headers use; the warning says that tsan does not model them.
+  add_compile_options(-Wno-tsan)
 endif()
 add_compile_definitions(_GLIBCXX_ASSERTIONS)
 

@@ -26,7 +26,10 @@ InheritDecision decide_inherit(const InheritFacts& f) {
     // Without asking, `running` was committed after the start. Otherwise whoever holds the lock
     // knows: without a directory, or without `started` in it, it never started (O4).
     const bool start_was_confirmed = f.state == JobState::running && !f.asks;
-    const bool may_have_started = f.listed && f.listed->phase == Phase::running;
+    const bool listed_as_started = f.listed && f.listed->phase == Phase::running;
+    // One that starts at once syncs neither its directory nor `started` before it does: after a
+    // reboot, perhaps a power loss, their absence proves nothing.
+    const bool may_have_started = listed_as_started || (!f.same_boot && !f.asks);
     const auto cause = f.same_boot ? Cause::worker_lost : Cause::host_lost;
     const auto ran = start_was_confirmed ? Ran::yes : may_have_started ? Ran::maybe : Ran::no;
     return {AttemptEnd{.cause = f.order.value_or(cause),

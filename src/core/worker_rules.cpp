@@ -78,4 +78,14 @@ OutputDecision decide_output(const OutputFacts& f) {
     return {false, "P5/the_end_matters_more"};
 }
 
+LeaveDecision decide_leave(const LeaveFacts& f, const Timing& timing) {
+    const bool time_is_over = f.draining_for >= timing.drain;
+    if (f.has_attempts) return {false, time_is_over, "L2/finishes_what_it_has"};
+    if (f.announced) return {true, false, "L2/announced"};
+    if (time_is_over) return {true, false, "L2/nobody_listens"};
+    if (!f.has_session && f.draining_for >= timing.call_timeout)
+        return {true, false, "L2/no_session"};
+    return {false, false, "L2/not_announced"};
+}
+
 }  // namespace perdure

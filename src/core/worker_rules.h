@@ -112,4 +112,19 @@ struct OutputDecision {
 };
 OutputDecision decide_output(const OutputFacts& facts);
 
+// Whether a worker that drains may go. It stays while it has something to report, and until a
+// server has accepted that it takes nothing more; where no server answers, there is nobody to tell.
+struct LeaveFacts {
+    bool has_attempts = false;
+    bool announced = false;
+    bool has_session = false;
+    Duration draining_for;
+};
+struct LeaveDecision {
+    bool leave = false;
+    bool evict = false;  // what still runs has had its time
+    std::string_view rule;
+};
+LeaveDecision decide_leave(const LeaveFacts& facts, const Timing& timing);
+
 }  // namespace perdure

@@ -164,5 +164,20 @@ TEST(DecideOutput, holds_an_end_back_for_a_short_time_only) {
     }
 }
 
+TEST(DecideLeave, never_leaves_an_attempt_and_never_waits_for_ever) {
+    const Timing timing;
+    for (bool has_attempts : both)
+        for (bool announced : both)
+            for (bool has_session : both)
+                for (std::int64_t s : {0, 1, 2, 29, 30, 100}) {
+                    const auto d =
+                        decide_leave({has_attempts, announced, has_session, seconds(s)}, timing);
+                    EXPECT_EQ(d.evict, has_attempts && seconds(s) >= timing.drain);
+                    const bool over = seconds(s) >= timing.drain;
+                    const bool alone = !has_session && seconds(s) >= timing.call_timeout;
+                    EXPECT_EQ(d.leave, !has_attempts && (announced || over || alone)) << d.rule;
+                }
+}
+
 }  // namespace
 }  // namespace perdure

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/probe.h"
+#include "core/worker_rules.h"
 
 namespace perdure {
 
@@ -45,15 +46,18 @@ bool Worker::is_announced() const {
 }
 
 Task<void> Worker::leave_drained() {
-    const auto deadline = context_.now() + context_.options.timing.drain;
+    const auto began_at = context_.now();
     bool evicted = false;
     while (!context_.stop.requested()) {
-        const bool patient = context_.now() < deadline;
         supervisor_.hand_back_unstarted();
-        if (!patient && !std::exchange(evicted, true)) supervisor_.evict_all();
-        // Without a server that answers there is nobody to wait for once nothing is left.
-        if (table_.empty() && (is_announced() || !patient)) break;
-        co_await context_.drain_bell->wait(seconds(1));
+        const auto decision = decide_leave({.has_attempts = !table_.empty(),
+                                            .announced = is_announced(),
+                                            .has_session = session_.is_open(),
+                                            .draining_for = context_.now() - began_at},
+                                           context_.options.timing);
+        if (decision.evict && !std::exchange(evicted, true)) supervisor_.evict_all();
+        if (decision.leave) break;
+        co_await context_.drain_bell->wait(milliseconds(500));
     }
     stop();
 }

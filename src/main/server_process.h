@@ -1,0 +1,20 @@
+// The server's process: wires store, loops and HTTP together and runs them until it is told to
+// stop.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/exit_code.h"
+#include "config/config.h"
+
+namespace perdure {
+
+struct ProcessSurroundings {
+    std::string version;
+    std::optional<int> watchdog;  // the channel to the watchdog, if there is one
+};
+
+ExitCode run_server(const Config& config, const ProcessSurroundings& around);
+
+}  // namespace perdure

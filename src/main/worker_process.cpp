@@ -1,0 +1,139 @@
+#include "main/worker_process.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+
+#include "client/http_server_api.h"
+#include "main/log_output.h"
+#include "main/refusal.h"
+#include "processes/host_processes.h"
+#include "processes/in_process_kinds.h"
+#include "runtime/asio_clock.h"
+#include "runtime/entropy.h"
+#include "runtime/watched.h"
+#include "worker/worker.h"
+
+namespace perdure {
+namespace {
+
+constexpr auto look_again = milliseconds(10);
+
+// The shim lies beside our own program.
+std::string shim_path() {
+    std::error_code failed;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+    return (self.parent_path() / "perdure-shim").string();
+}
+
+std::string host_name() {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+class WorkerProcess {
+public:
+    WorkerProcess(const Config& config, const ProcessSurroundings& around, LogOutput& output)
+        : config_(config),
+          output_(output),
+          clock_(context_),
+          signals_(context_, SIGTERM, SIGINT, SIGHUP),
+          watched_(context_, around.watchdog) {
+        signals_.add(SIGUSR1);
+    }
+
+    ExitCode run() {
+        // What shims leave behind when they die comes to us (L2).
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        const auto log = output_.log("worker");
+        auto servers = HttpServerApi::make(clock_, config_.servers, config_.timing.call_timeout);
+        if (!servers) return refuse(servers.error());
+        servers_ = std::move(*servers);
+        host_ = std::make_unique<HostProcesses>(clock_.executor(),
+                                                HostOptions{.directory = config_.worker_state,
+                                                            .shim = shim_path(),
+                                                            .host = host_name(),
+                                                            .timing = config_.timing},
+                                                log);
+        kinds_ = std::make_unique<InProcessKinds>(*host_, clock_, config_.timing);
+        worker_ = std::make_unique<Worker>(
+            WorkerPorts{clock_, random_, *servers_, *kinds_},
+            WorkerOptions{.name = config_.worker_name,
+                          .slots = config_.worker_slots,
+                          .offer = {.queues = config_.worker_queues, .kinds = config_.worker_kinds},
+                          .timing = config_.timing},
+            log);
+        worker_->start();
+        watched_.end_with_watchdog();
+        follow_signals();
+        boost::asio::co_spawn(context_, follow_worker(), boost::asio::detached);
+        context_.run();
+        if (const auto& failure = worker_->failure()) return refuse(*failure);
+        return ExitCode::ok;
+    }
+
+private:
+    Task<void> follow_worker() {
+        auto alarm = clock_.make_alarm();
+        bool announced = false;
+        while (!worker_->finished()) {
+            if (!announced && worker_->session().is_open()) {
+                announced = true;
+                watched_.ready(
+                    fmt::format("{} with {} slots", config_.worker_name, config_.worker_slots));
+            }
+            co_await alarm->wait(look_again);
+        }
+        context_.stop();
+    }
+
+    void follow_signals() {
+        signals_.async_wait([this](boost::system::error_code failed, int signal) {
+            if (failed) return;
+            if (signal == SIGHUP) {
+                output_.reopen();
+            } else if (signal == SIGUSR1) {
+                worker_->detach();
+            } else if (!std::exchange(stopping_, true)) {
+                worker_->drain();
+            } else {
+                context_.stop();
+            }
+            follow_signals();
+        });
+    }
+
+    const Config& config_;
+    LogOutput& output_;
+    boost::asio::io_context context_{1};
+    AsioClock clock_;
+    Entropy random_;
+    boost::asio::signal_set signals_;
+    Watched watched_;
+    std::unique_ptr<HttpServerApi> servers_;
+    std::unique_ptr<HostProcesses> host_;
+    std::unique_ptr<InProcessKinds> kinds_;
+    std::unique_ptr<Worker> worker_;
+    bool stopping_ = false;
+};
+
+}  // namespace
+
+ExitCode run_worker(const Config& config, const ProcessSurroundings& around) {
+    auto output = LogOutput::open(config);
+    if (!output) return refuse(output.error());
+    // Never destroyed, for the reason that the server's process has.
+    auto* process = new WorkerProcess(config, around, **output);
+    const auto code = process->run();
+    std::fflush(nullptr);
+    ::_exit(static_cast<int>(code));
+}
+
+}  // namespace perdure

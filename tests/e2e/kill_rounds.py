@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""kill -9 of server, worker, watchdog and shims, any mix, at random moments, under load.
+
+    kill_rounds.py --rounds 20 [--seed N]
+
+Afterwards, by id and by witness files that the jobs write themselves:
+  [P1]  no accepted job is lost            [P3]  none is stuck
+  [P4]  no `once` job has started twice    [P8]  no process is left over
+  O7    no two attempts with one key overlap
+  and fsck finds nothing.
+"""
+import argparse
+import os
+import random
+import sys
+import threading
+import time
+
+from instance import ENDED, Instance, Refused, Unreachable, kill, run_cli
+
+# Writes one line at its start and one at its end. The lock is held by every process of the
+# attempt: whoever cannot have it overlaps with another attempt of the same key.
+WITNESS = """
+exec 9>>"$WITNESS/lock.$LOCK"
+flock -n 9 || echo "overlap" >>"$WITNESS/$PERDURE_JOB"
+echo "start $PERDURE_EPOCH" >>"$WITNESS/$PERDURE_JOB"
+sleep "$NAP"
+echo "end $PERDURE_EPOCH" >>"$WITNESS/$PERDURE_JOB"
+"""
+
+
+class Load:
+    """Submits jobs of all sorts, and knows which were accepted."""
+
+    def __init__(self, instance, dice):
+        self.instance = instance
+        self.dice = dice
+        self.witness = os.path.join(instance.directory, "witness")
+        os.mkdir(self.witness)
+        self.accepted = {}  # id: job
+        self.number = 0
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self):
+        self.thread.start()
+
+    def stop(self):
+        self.stopping.set()
+        self.thread.join(60)
+
+    def _run(self):
+        while not self.stopping.is_set():
+            running = len(self.accepted) - len(self._ended())
+            if running < 40:
+                self._submit_one()
+            else:
+                time.sleep(0.05)
+
+    def _ended(self):
+        return [one for one in os.listdir(self.witness) if self._has_end(one)]
+
+    def _has_end(self, name):
+        with open(os.path.join(self.witness, name)) as file:
+            return "end" in file.read()
+
+    def _submit_one(self):
+        self.number += 1
+        job = {"argv": ["sh", "-c", WITNESS], "idempotency_key": f"load-{self.number}",
+               "env": {"WITNESS": self.witness, "LOCK": f"own.{self.number}",
+                       "NAP": str(self.dice.choice([0, 0.05, 0.3, 1]))}}
+        sort = self.dice.choice(["repeatable", "repeatable", "once", "keyed"])
+        if sort == "once":
+            job["effects"] = "once"
+        if sort == "keyed":
+            job["key"] = f"key-{self.dice.randrange(3)}"
+            job["env"]["LOCK"] = job["key"]
+        # Unanswered means unknown: the same key again gets the same job.
+        while not self.stopping.is_set():
+            try:
+                answer = self.instance.ask("POST", "/v1/jobs", job, timeout=5)
+            except Unreachable:
+                time.sleep(0.02)
+            except Refused as refused:
+                if refused.status not in (429, 503, 504):
+                    raise
+                time.sleep(0.02)
+            else:
+                self.accepted[answer["id"]] = job
+                return
+
+    def lines(self, job):
+        try:
+            with open(os.path.join(self.witness, job)) as file:
+                return file.read().split("\n")
+        except FileNotFoundError:
+            return []
+
+
+def strike(instance, dice):
+    """One round: kills a random mix at once. Returns what it hit."""
+    hit = []
+    for role in dice.sample(["server", "worker", "watchdog", "shim"], dice.choice([1, 1, 2, 3])):
+        pids = instance.pids(role)
+        if role == "shim":
+            pids = dice.sample(pids, min(len(pids), dice.choice([1, 2])))
+        for pid in pids:
+            kill(pid)
+            hit.append(role)
+    if instance.process.poll() is not None or "watchdog" in hit:
+        instance.process.wait(10)
+        instance.start()  # as init would
+    return hit
+
+
+def check(load, ended):
+    wrong = []
+    for job, asked in load.accepted.items():
+        lines = load.lines(job)
+        starts = sum(line.startswith("start") for line in lines)
+        ends = sum(line.startswith("end") for line in lines)
+        state = ended[job]["state"]
+        if "overlap" in lines:
+            wrong.append(f"{job}: two attempts overlapped")
+        if asked.get("effects") == "once" and starts > 1:
+            wrong.append(f"{job}: a once job started {starts} times")
+        if state == "succeeded" and ends == 0:
+            wrong.append(f"{job}: succeeded, but never reached its end")
+        if state not in ("succeeded", "quarantined"):
+            wrong.append(f"{job}: ended as {state}, {ended[job]}")
+        if state == "quarantined" and asked.get("effects") != "once":
+            # Only a shim that was killed three times under the same job may do that.
+            causes = [a.get("cause") for a in load.instance.job(job)["attempts"]]
+            if len(causes) < 3:
+                wrong.append(f"{job}: quarantined after {causes}")
+    return wrong
+
+
+def await_no_leftovers(instance, patience=10):
+    """Only our own three processes may be there; says what else is."""
+    deadline = time.monotonic() + patience
+    while True:
+        own = set(instance.pids("server") + instance.pids("worker") + instance.pids("watchdog"))
+        left = {pid: name for pid, name in instance.processes().items() if pid not in own}
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.1)
+
+
+def run(rounds, seed):
+    dice = random.Random(seed)
+    instance = Instance(slots=8).start()
+    load = Load(instance, dice)
+    hits = {}
+    try:
+        load.start()
+        began = time.monotonic()
+        for number in range(rounds):
+            time.sleep(dice.uniform(0.05, 1.2))
+            for role in strike(instance, dice):
+                hits[role] = hits.get(role, 0) + 1
+            if sys.stderr.isatty():
+                print(f"\rround {number + 1} of {rounds}, {len(load.accepted)} jobs accepted",
+                      end="", file=sys.stderr)
+        load.stop()
+        ended = instance.wait_until_ended(load.accepted, patience=90)
+        wrong = check(load, ended)
+        wrong += [f"left over: {pid} {name}" for pid, name in await_no_leftovers(instance).items()]
+        fsck = run_cli(instance, "fsck")
+        if fsck.returncode != 0:
+            wrong.append("fsck: " + fsck.stdout + fsck.stderr)
+        states = {}
+        for one in ended.values():
+            states[one["state"]] = states.get(one["state"], 0) + 1
+        print(f"{rounds} rounds in {time.monotonic() - began:.0f} s, killed {hits}, "
+              f"{len(load.accepted)} jobs accepted, ended as {states}")
+        for line in wrong:
+            print("WRONG " + line)
+        if wrong:
+            print("".join(instance.said[-40:]))
+        print(f"replay: kill_rounds.py --rounds {rounds} --seed {seed}")
+        return not wrong
+    finally:
+        load.stopping.set()
+        instance.remove()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    options = parser.parse_args()
+    ok = run(options.rounds, options.seed)
+    print("1 passed, 0 failed" if ok else "0 passed, 1 failed")
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
