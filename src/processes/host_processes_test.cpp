@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "processes/harness.h"
+#include "shim/format/attempt_files.h"
 
 namespace perdure {
 namespace {
@@ -64,7 +65,7 @@ TEST_F(HostProcessesTest, the_environment_is_built_from_scratch) {
     EXPECT_TRUE(has("PERDURE_JOB=" + key.job.text()));
     EXPECT_TRUE(has("PERDURE_EPOCH=1"));
     EXPECT_TRUE(has("PERDURE_SOCKET=" + directory(key) + "/job"));
-    EXPECT_TRUE(has("TMPDIR=" + directory(key) + "/work"));
+    EXPECT_TRUE(has("TMPDIR=" + directory(key) + "/" + attempt_files::work));
     EXPECT_EQ(text.find("LEAKED"), std::string::npos);
     EXPECT_EQ(text.find("PERDURE_CHECKPOINT"), std::string::npos);
 }
@@ -73,7 +74,7 @@ TEST_F(HostProcessesTest, a_command_starts_alone_in_its_own_folder) {
     const auto key = begin(shell("pwd; ls /proc/self/fd | tr '\\n' ' '; readlink /proc/self/fd/0"));
     end_of(key);
     // 3 is the one with which ls reads the folder.
-    EXPECT_EQ(output(key), directory(key) + "/work\n0 1 2 3 /dev/null\n");
+    EXPECT_EQ(output(key), directory(key) + "/" + attempt_files::work + "\n0 1 2 3 /dev/null\n");
 }
 
 TEST_F(HostProcessesTest, a_command_has_a_session_no_new_privileges_and_dies_first) {

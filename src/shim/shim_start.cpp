@@ -41,12 +41,19 @@ void Shim::try_exec() {
 // After a power loss its absence proves nothing, and nobody says so: the worker lists such an
 // attempt of an earlier boot as started, and the server presumes the same of one that is not
 // listed (decide_inherit).
+// It is a second name of the order: that costs no new file, and fails if there is one already.
 bool Shim::write_started() {
     using namespace attempt_files;
-    if (write_plainly(directory_.get(), started, {}) != 0) return false;
+    const int directory = directory_.get();
+    if (::linkat(directory, order, directory, started, 0) != 0) {
+        if (errno == EEXIST) return false;
+        // There are file systems without second names.
+        const Fd file(::openat(directory, started, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        if (!file) return false;
+    }
     if (!order_.terms.asks) return true;
-    if (sync_file(directory_.get(), started) == 0 && ::fsync(directory_.get()) == 0) return true;
-    ::unlinkat(directory_.get(), started, 0);
+    if (sync_file(directory, started) == 0 && ::fsync(directory) == 0) return true;
+    ::unlinkat(directory, started, 0);
     return false;
 }
 
