@@ -345,6 +345,7 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
     }
     auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
     ReportResponse response;
+    bool ended = false;
     for (std::size_t i = 0; i < request.items.size(); ++i) {
         const auto& reply = replies[i];
         const bool ask = request.items[i].kind == ReportItem::Kind::ask;
@@ -361,7 +362,9 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
             if (said->answer == ReportAnswer::correct) reached<"presumed_lost_reported">();
         }
         response.answers.push_back(answer);
+        ended = ended || request.items[i].kind == ReportItem::Kind::ended;
     }
+    if (ended) dispatcher_.alarm().ring();  // there are free slots again
     co_return response;
 }
 
