@@ -34,6 +34,7 @@ protected:
         options_.shim = PERDURE_SHIM_PATH;
         options_.host = "here";
         options_.timing.kill_grace = milliseconds(200);
+        options_.cgroups = false;  // what does without them does with them
     }
     ~ProcessesTest() override {
         crash();

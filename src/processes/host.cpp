@@ -103,6 +103,7 @@ void Host::remove(AttemptKey key) {
 }
 
 void Host::stopped_cleanly() {
+    slots_.remove_unused();
     if (folder_) folder_->stopped_cleanly();
 }
 
@@ -139,11 +140,17 @@ void Host::on_ask(Entry& entry, AttemptKey key, const Record& record) {
 void Host::on_ended(Entry& entry, AttemptKey key, std::string_view text) {
     const auto result = text.empty() ? read_result(*folder_, key) : parse_result(text);
     if (!result) return;  // it is looked at again when the shim is gone
+    has_ended(entry, key, result->end, result->evidence);
+}
+
+// Nothing of it is alive: its slot is free.
+void Host::has_ended(Entry& entry, AttemptKey key, AttemptEnd end, EvidenceRef evidence) {
     entry.ended = true;
+    slots_.give_back(entry.cgroup);
     push({.kind = ProcessEvent::Kind::ended,
           .attempt = key,
-          .end = result->end,
-          .evidence = result->evidence});
+          .end = end,
+          .evidence = std::move(evidence)});
 }
 
 // --- shims that are gone -------------------------------------------------------------------------
@@ -160,13 +167,15 @@ void Host::on_gone(ShimLink& link) {
 // It has left a result, or its tree is killed first and then it is said that it is lost (O8).
 void Host::bury(AttemptKey key) {
     auto work = [folder = folder_, key, weak = weak_from_this(), executor = executor_,
-                 host = options_.host] {
+                 host = options_.host, cgroup = find(key)->cgroup] {
         Burial burial;
         if (auto result = read_result(*folder, key)) {
             burial = {.end = result->end, .evidence = result->evidence};
         } else {
             const auto name = directory_name(key);
+            const bool slot_is_clear = cgroup.empty() || clear_slot(cgroup);
             burial.tree_is_gone =
+                slot_is_clear &&
                 kill_leftovers(*folder, [&](const std::string& dead) { return dead == name; });
             const bool started = has_started(*folder, key);
             burial.end = {.cause = started ? Cause::shim_lost : Cause::shim_failed,
@@ -193,11 +202,7 @@ void Host::buried(AttemptKey key, Burial burial) {
                    key.epoch.value);
     if (entry->hard_kill && burial.end.cause == Cause::shim_lost)
         burial.end.cause = *entry->hard_kill;
-    entry->ended = true;
-    push({.kind = ProcessEvent::Kind::ended,
-          .attempt = key,
-          .end = burial.end,
-          .evidence = burial.evidence});
+    has_ended(*entry, key, burial.end, burial.evidence);
     if (entry->forgotten) remove(key);
 }
 

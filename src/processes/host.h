@@ -41,6 +41,7 @@ public:
     void answer(AttemptKey attempt, bool committed);
     void forget(AttemptKey attempt);
     void stopped_cleanly();
+    Containment containment() const { return slots_.containment(); }
     std::shared_ptr<EventQueue> events() { return events_; }
 
 private:
@@ -51,6 +52,7 @@ private:
         bool forgotten = false;          // goes as soon as its shim is gone
         std::optional<Cause> hard_kill;  // its shim did not obey in time
         std::deque<std::uint64_t> asks;  // numbers, the oldest first
+        std::string cgroup;              // its slot; empty: none
     };
     // How an attempt ended whose shim is gone.
     struct Burial {
@@ -75,6 +77,7 @@ private:
     void kill_hard_after(AttemptKey key, Cause cause, Duration patience);
     void bury(AttemptKey key);
     void buried(AttemptKey key, Burial burial);
+    void has_ended(Entry& entry, AttemptKey key, AttemptEnd end, EvidenceRef evidence);
     void remove(AttemptKey key);
     Entry* find(AttemptKey key);
     ShimLink* link_of(AttemptKey key);
@@ -86,6 +89,7 @@ private:
     bool closed_ = false;
     std::shared_ptr<StateFolder> folder_;
     std::map<AttemptKey, Entry> attempts_;
+    CgroupSlots slots_;
     std::shared_ptr<EventQueue> events_;
     boost::asio::thread_pool pool_{2};
 };

@@ -19,6 +19,7 @@ struct Opened {
     std::shared_ptr<StateFolder> folder;
     Life life;
     Found found;
+    CgroupSlots slots;
     bool leftovers_are_gone = true;
 };
 
@@ -31,7 +32,17 @@ void clear_damaged(StateFolder& folder, const std::string& name) {
     }
 }
 
-Result<Opened> open_state(const std::string& path) {
+// The slots in which adopted attempts run are theirs; what is in the others was left behind.
+bool find_slots(Opened& opened) {
+    const auto& identity = opened.folder->identity();
+    opened.slots.detect(std::to_string(identity.device) + "-" + std::to_string(identity.inode));
+    for (const auto& attempt : opened.found.attempts)
+        if (attempt.on_disk.shim_alive && !attempt.on_disk.result)
+            opened.slots.keep(attempt.cgroup);
+    return opened.slots.clear_unused();
+}
+
+Result<Opened> open_state(const std::string& path, bool cgroups) {
     auto folder = StateFolder::open(path);
     if (!folder) return folder.error();
     auto life = (*folder)->begin_life(true);
@@ -40,8 +51,11 @@ Result<Opened> open_state(const std::string& path) {
     Opened opened{.folder = *folder, .life = *life};
     opened.found = find_attempts(**folder);
     for (const auto& name : opened.found.damaged) clear_damaged(**folder, name);
-    opened.leftovers_are_gone = kill_leftovers(
-        **folder, [&](const std::string& name) { return !is_locked(**folder, name); });
+    const bool slots_are_clear = !cgroups || find_slots(opened);
+    opened.leftovers_are_gone =
+        slots_are_clear && kill_leftovers(**folder, [&](const std::string& name) {
+            return !is_locked(**folder, name);
+        });
     for (const auto& name : opened.found.damaged) (*folder)->move_aside(name);
     return opened;
 }
@@ -58,11 +72,14 @@ Result<ShimEnds> make_and_spawn(StateFolder& folder, const std::string& program,
 }  // namespace
 
 Task<Result<WorkerLife>> Host::open(Self self) {
-    auto work = [path = self->options_.directory] { return open_state(path); };
+    auto work = [path = self->options_.directory, cgroups = self->options_.cgroups] {
+        return open_state(path, cgroups);
+    };
     auto opened = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!opened) co_return opened.error();
     if (self->closed_) co_return has_closed();
     self->folder_ = opened->folder;
+    self->slots_ = std::move(opened->slots);
     if (!opened->leftovers_are_gone)
         self->log_.write(Level::critical, "processes of dead shims cannot be killed");
     self->log_damaged(opened->found);
@@ -84,6 +101,7 @@ void Host::take_over(const Found& found) {
     for (const auto& attempt : found.attempts) {
         const auto key = attempt.on_disk.attempt;
         auto& entry = attempts_[key];
+        entry.cgroup = attempt.cgroup;
         entry.ended = attempt.on_disk.result.has_value() || !attempt.on_disk.shim_alive;
         if (entry.ended) continue;
         entry.link = std::make_shared<ShimLink>(executor_, folder_, key, *this);
@@ -121,6 +139,8 @@ Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
         self->attempts_.erase(key);
         co_return error(Errc::conflict, "the job's lock is held by another attempt");
     }
+    order->cgroup = self->slots_.take();
+    self->attempts_[key].cgroup = order->cgroup;
     AttemptInput input{.checkpoint = std::move(assignment.checkpoint)};
     if (has_args(*assignment.spec)) input.args = assignment.spec->args;
     auto work = [folder = self->folder_, program = self->options_.shim, order = std::move(*order),
@@ -129,6 +149,7 @@ Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
     };
     auto shim = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!shim) {
+        if (auto* entry = self->find(key)) self->slots_.give_back(entry->cgroup);
         self->attempts_.erase(key);
         co_return shim.error();
     }

@@ -40,6 +40,8 @@ Task<Result<std::string>> HostProcesses::output(AttemptKey attempt, std::uint64_
 
 void HostProcesses::forget(AttemptKey attempt) { host_->forget(attempt); }
 
+Containment HostProcesses::containment() const { return host_->containment(); }
+
 void HostProcesses::stopped_cleanly() { host_->stopped_cleanly(); }
 
 }  // namespace perdure

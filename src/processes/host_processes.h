@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "core/timing.h"
 #include "ports/process.h"
+#include "processes/disk/cgroup_slots.h"
 
 namespace perdure {
 
@@ -21,6 +22,7 @@ struct HostOptions {
     std::string host;       // this machine's name, for the evidence
     std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
     std::string home = "/";
+    bool cgroups = true;  // where the machine lets us have them
     Timing timing;
 };
 
@@ -41,6 +43,9 @@ public:
                                      std::size_t max) override;
     void forget(AttemptKey attempt) override;
     void stopped_cleanly() override;
+
+    // How trees are held together here; known after open().
+    Containment containment() const;
 
 private:
     // Shared with the frames of the coroutines above: they may outlive this object.

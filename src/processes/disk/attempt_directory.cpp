@@ -62,6 +62,7 @@ std::optional<FoundAttempt> look_at(const StateFolder& folder, const std::string
     const auto order = parse_order(*text);
     if (!order || order->attempt != *key) return std::nullopt;
     FoundAttempt found;
+    found.cgroup = order->cgroup;
     found.other_boot = order->boot != folder.identity().boot;
     found.on_disk = {.attempt = *key, .assignment = order->assignment, .terms = order->terms};
     found.on_disk.shim_alive = is_locked(folder, name);

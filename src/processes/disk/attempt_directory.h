@@ -32,6 +32,7 @@ Result<Fd> make_attempt(const StateFolder& folder, const Order& order, const Att
 
 struct FoundAttempt {
     OnDisk on_disk;
+    std::string cgroup;
     bool other_boot = false;  // written before the machine was started anew
 };
 struct Found {

@@ -1,0 +1,63 @@
+// Attempts in cgroups, where this machine lets us have them.
+#include "processes/harness.h"
+#include "processes/host_processes.h"
+
+namespace perdure {
+namespace {
+
+class HostCgroupTest : public ProcessesTest {
+protected:
+    void SetUp() override {
+        options_.cgroups = true;
+        open();
+        if (processes_->containment() == Containment::none)
+            GTEST_SKIP() << "there are no cgroups for us here";
+    }
+    void TearDown() override {
+        if (processes_) processes_->stopped_cleanly();
+    }
+    static JobSpec tells_its_cgroup() { return shell("grep ^0:: /proc/self/cgroup"); }
+    std::string cgroup_of(AttemptKey key) {
+        end_of(key);
+        return output(key);
+    }
+};
+
+TEST_F(HostCgroupTest, a_command_runs_in_a_slot_that_is_used_again) {
+    const auto first = cgroup_of(begin(tells_its_cgroup()));
+    EXPECT_NE(first.find("/slot-"), std::string::npos) << first;
+    EXPECT_EQ(cgroup_of(begin(tells_its_cgroup())), first);
+}
+
+TEST_F(HostCgroupTest, an_adopted_attempt_keeps_its_slot) {
+    const auto key = begin(shell("grep ^0:: /proc/self/cgroup; sleep 60"));
+    until("it has said where it is", [&] { return !output(key).empty(); });
+    const auto slot = output(key);
+    crash();
+    open();
+    EXPECT_NE(cgroup_of(begin(tells_its_cgroup())), slot);
+    processes_->kill(key, Cause::cancelled);
+    end_of(key);
+}
+
+TEST_F(HostCgroupTest, a_slot_is_cleared_when_its_shim_is_killed) {
+    const auto key =
+        begin(shell("env -i setsid sh -c 'echo $$ > " + root_ + "/pid; sleep 60' & wait"));
+    const auto hidden = pid_in("pid");
+    for (const auto& row : list_processes())
+        if (row.parent == ::getpid()) ::kill(row.pid, SIGKILL);
+    EXPECT_EQ(end_of(key).end.cause, Cause::shim_lost);
+    EXPECT_FALSE(lives(hidden));
+}
+
+TEST_F(HostCgroupTest, a_tree_is_killed_as_a_whole) {
+    const auto key = begin(shell("setsid sh -c 'trap \"\" TERM; echo $$ > " + root_ +
+                                 "/pid; while :; do sleep 1; done' & wait"));
+    const auto hidden = pid_in("pid");
+    processes_->kill(key, Cause::cancelled);
+    EXPECT_EQ(end_of(key).end.cause, Cause::cancelled);
+    EXPECT_FALSE(lives(hidden));
+}
+
+}  // namespace
+}  // namespace perdure
