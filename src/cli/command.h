@@ -14,7 +14,7 @@ struct Context;
 struct Word {
     std::string_view name;  // "id"
     std::string_view help;
-    enum class How { one, optional, many } how = How::one;
+    enum class How { one, optional, many, any } how = How::one;
 };
 
 struct Option {

@@ -47,6 +47,7 @@ private:
     ParsedCommand collect(std::vector<std::string> rest);
     Error explained(const CLI::ParseError& refused, const std::vector<std::string>& words);
     Branch* chosen();
+    std::vector<std::string> known_here();
 
     CLI::App root_{about, "perdure"};
     std::map<std::string, Branch, std::less<>> branches_;
@@ -91,10 +92,10 @@ void Parser::add_word(Branch& branch, const Word& word) {
     auto& slot = branch.slots.emplace_back();
     slot.key = word.name;
     slot.option = branch.app->add_option(slot.key, slot.given, std::string(word.help));
-    if (word.how == Word::How::many)
-        slot.option->expected(1, 100'000)->required();
+    if (word.how == Word::How::many || word.how == Word::How::any)
+        slot.option->expected(1, 100'000)->required(word.how == Word::How::many);
     else
-        slot.option->expected(1)->required(word.how == Word::How::one);
+        slot.option->expected(1)->allow_extra_args(false)->required(word.how == Word::How::one);
 }
 
 void Parser::add_option(Branch& branch, const Option& option) {
@@ -138,30 +139,40 @@ ParsedCommand Parser::collect(std::vector<std::string> rest) {
     return parsed;
 }
 
+// What could have been meant at this place: subcommands and long options.
+std::vector<std::string> Parser::known_here() {
+    const auto* branch = chosen();
+    const CLI::App* app = branch ? branch->app : &root_;
+    std::vector<std::string> known;
+    for (const auto* command : app->get_subcommands([](const CLI::App*) { return true; }))
+        if (!command->get_group().empty()) known.push_back(command->get_name());
+    for (const auto* option : app->get_options())
+        for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+    return known;
+}
+
 Error Parser::explained(const CLI::ParseError& refused, const std::vector<std::string>& words) {
     const auto* branch = chosen();
-    const std::string path = branch && branch->command ? std::string(branch->command->path) : "";
-    std::vector<std::string> own;
-    const CLI::App* app = branch ? branch->app : &root_;
-    for (const auto* command : app->get_subcommands([](const CLI::App*) { return true; }))
-        if (!command->get_group().empty() || path.size()) own.push_back(command->get_name());
-    for (const auto* option : app->get_options())
-        for (const auto& name : option->get_lnames()) own.push_back("--" + name);
+    const auto* command = branch ? branch->command : nullptr;
+    const auto own = known_here();
     const std::vector<std::string_view> known(own.begin(), own.end());
 
     std::string what = refused.what();
+    const bool unexpected = what.starts_with("The following argument");
     for (const auto& word : words) {
         if (std::find(known.begin(), known.end(), word) != known.end()) continue;
         if (what.find(word) == std::string::npos && !what.starts_with("A subcommand")) continue;
         const auto meant = nearest(word, known);
-        if (!meant.empty()) {
-            what = fmt::format("there is no {} {}; did you mean {}?",
-                               word.starts_with("-") ? "option" : "command", word, meant);
-            break;
-        }
+        if (meant.empty()) continue;
+        what = fmt::format("there is no {} {}; did you mean {}?",
+                           word.starts_with("-") ? "option" : "command", word, meant);
+        break;
     }
-    return error(Errc::invalid, fmt::format("{}\nperdure: see `perdure {}{}--help`", what, path,
-                                            path.empty() ? "" : " "));
+    if (command && command->takes_command && unexpected)
+        what += fmt::format("; a command stands after two dashes: perdure {} -- echo hello",
+                            command->path);
+    const auto path = command ? std::string(command->path) + " " : "";
+    return error(Errc::invalid, fmt::format("{}\nperdure: see `perdure {}--help`", what, path));
 }
 
 Result<std::variant<ParsedCommand, HelpText>> Parser::parse(std::vector<std::string> words) {
@@ -190,6 +201,12 @@ Result<std::variant<ParsedCommand, HelpText>> Parser::parse(std::vector<std::str
 Result<std::variant<ParsedCommand, HelpText>> parse_command_line(std::vector<std::string> words) {
     Parser parser;
     if (words.empty()) words.push_back("--help");
+    if (words.front() == "--version") words.front() = "version";
+    // `help job show` is what people try as well.
+    if (words.front() == "help") {
+        words.erase(words.begin());
+        words.push_back("--help");
+    }
     return parser.parse(std::move(words));
 }
 

@@ -222,7 +222,7 @@ void add_inside(std::vector<Command>& all) {
                        .run = run});
     };
     add("progress", "say how far it is", "  perdure progress 40 copying",
-        {{"percent", "0 to 100"}, {"text", "for people", How::many}}, {}, tell_progress);
+        {{"percent", "0 to 100"}, {"text", "for people", How::any}}, {}, tell_progress);
     add("checkpoint", "save a state; returns when it is committed",
         "  perdure checkpoint <state.json", {}, {file}, save_checkpoint);
     add("begin", "something starts that must not be repeated; returns when committed",

@@ -50,7 +50,7 @@ void Terminal::out(std::string_view text) {
     out_.flush();
 }
 
-void Terminal::out(const boost::json::value& document) {
+void Terminal::print(const boost::json::value& document) {
     out(boost::json::serialize(document) + "\n");
 }
 

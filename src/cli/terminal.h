@@ -28,7 +28,7 @@ public:
 
     // Data, as it is.
     void out(std::string_view text);
-    void out(const boost::json::value& document);
+    void print(const boost::json::value& document);
     // A sentence for the person.
     void say(std::string_view sentence);
     // A question, without a line's end.

@@ -34,7 +34,7 @@ ExitCode print(Context& context, const boost::json::value& document) {
     const bool clean = truth_of(document, "clean");
     const auto code = clean ? ExitCode::ok : ExitCode::failed;
     if (context.json()) {
-        context.term.out(document);
+        context.term.print(document);
         return code;
     }
     Table table({"JOB", "PROBLEM"});
@@ -74,7 +74,7 @@ ExitCode migrate_store(Context& context) {
     if (context.json()) {
         boost::json::object document;
         document["done"] = *done;
-        context.term.out(boost::json::value(std::move(document)));
+        context.term.print(boost::json::value(std::move(document)));
     } else {
         context.term.say(*done);
     }

@@ -17,7 +17,7 @@ ExitCode list_limits(Context& context) {
     const auto asked = ask(context.api, context.term, {.target = "/v1/limits"});
     if (!asked) return asked.code;
     if (context.json()) {
-        context.term.out(*asked.body);
+        context.term.print(*asked.body);
         return ExitCode::ok;
     }
     Table table({"LIMIT", "TAKEN", "MAX"});
@@ -46,7 +46,7 @@ ExitCode set_limit(Context& context) {
     const auto asked = ask(context.api, context.term, request);
     if (!asked) return asked.code;
     if (context.json())
-        context.term.out(*asked.body);
+        context.term.print(*asked.body);
     else
         context.term.say(fmt::format("limit {} is {}", name, max));
     return ExitCode::ok;

@@ -24,7 +24,7 @@ ExitCode change_queue(Context& context, std::string_view verb, std::string_view 
     const auto asked = ask(context.api, context.term, request);
     if (!asked) return asked.code;
     if (context.json())
-        context.term.out(*asked.body);
+        context.term.print(*asked.body);
     else
         context.term.say(fmt::format("queue {} {}", name, told));
     return ExitCode::ok;
@@ -37,7 +37,7 @@ ExitCode list_queues(Context& context) {
         ask(context.api, context.term, {.target = "/v1/queues" + tenant_of(context.args)});
     if (!asked) return asked.code;
     if (context.json()) {
-        context.term.out(*asked.body);
+        context.term.print(*asked.body);
         return ExitCode::ok;
     }
     Table table({"QUEUE", "", "READY", "BLOCKED", "SCHEDULED", "RUNNING", "SUCCEEDED", "FAILED",

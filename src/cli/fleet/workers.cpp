@@ -25,7 +25,7 @@ ExitCode list_workers(Context& context) {
     const auto asked = ask(context.api, context.term, {.target = "/v1/workers"});
     if (!asked) return asked.code;
     if (context.json()) {
-        context.term.out(*asked.body);
+        context.term.print(*asked.body);
         return ExitCode::ok;
     }
     Table table({"WORKER", "STATE", "RUNNING", "SLOTS", "HEARD", "SESSION", "QUEUES", "KINDS"});
@@ -49,7 +49,7 @@ ExitCode drain_worker(Context& context) {
     const auto asked = ask(context.api, context.term, request);
     if (!asked) return asked.code;
     if (context.json())
-        context.term.out(*asked.body);
+        context.term.print(*asked.body);
     else
         context.term.say(
             fmt::format("worker {} takes nothing new and leaves when what runs has "

@@ -36,7 +36,7 @@ ExitCode act_on_all(Context& context, const Act& act) {
         if (!context.json()) context.term.say(act.told(id, *asked.body));
         answers.push_back(std::move(*asked.body));
     }
-    if (context.json()) context.term.out(boost::json::value(std::move(answers)));
+    if (context.json()) context.term.print(boost::json::value(std::move(answers)));
     return code;
 }
 
@@ -89,7 +89,7 @@ ExitCode retry_jobs(Context& context) {
         }
         answers.push_back(std::move(*asked.body));
     }
-    if (context.json()) term.out(boost::json::value(std::move(answers)));
+    if (context.json()) term.print(boost::json::value(std::move(answers)));
     return code;
 }
 

@@ -35,7 +35,7 @@ ExitCode list_jobs(Context& context) {
         ask(context.api, context.term, {.target = "/v1/jobs" + query_of(context.args)});
     if (!asked) return asked.code;
     if (context.json()) {
-        context.term.out(*asked.body);
+        context.term.print(*asked.body);
         return ExitCode::ok;
     }
     Table table({"ID", "STATE", "QUEUE", "SUBMITTED", "TRIES", "NOTE", "WHAT"});

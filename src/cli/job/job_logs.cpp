@@ -50,7 +50,7 @@ ExitCode print_logs(Context& context, const std::string& id, std::int64_t attemp
         document["id"] = id;
         document["epoch"] = attempt;
         document["text"] = all;
-        context.term.out(boost::json::value(std::move(document)));
+        context.term.print(boost::json::value(std::move(document)));
     }
     return ExitCode::ok;
 }

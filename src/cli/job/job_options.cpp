@@ -19,31 +19,46 @@ struct JobField {
     Form form = Form::text;
 };
 
-// clang-format off
 const std::array fields = {
     JobField{{"-q,--queue", "NAME", "queue; `default` if left out"}, "queue"},
     JobField{{"--kind", "NAME", "kind, for workers with handlers, instead of a command"}, "kind"},
     JobField{{"--tenant", "NAME", "tenant; `default` if left out"}, "tenant"},
     JobField{{"-p,--priority", "0-9", "0 is first, 5 if left out"}, "priority", Form::number},
-    JobField{{"-e,--effects", "EFFECTS", "what a second run would do: repeatable (default), resumable, once"}, "effects"},
+    JobField{{"-e,--effects", "EFFECTS",
+              "what a second run would do: repeatable (default), resumable, once"},
+             "effects"},
     JobField{{"-k,--key", "KEY", "jobs with the same key run one at a time"}, "key"},
-    JobField{{"--limit", "NAME", "count against this limit; may be repeated", true}, "limits", Form::texts},
+    JobField{{"--limit", "NAME", "count against this limit; may be repeated", true},
+             "limits",
+             Form::texts},
     JobField{{"--at", "TIME", "not before this time: 2026-11-15T08:00:00Z"}, "run_at"},
     JobField{{"--delay", "DURATION", "not before so long from now: 90s, 1h30m"}, "delay"},
-    JobField{{"--policy", "NAME", "default, never or forever: what to do when it is interrupted"}, "policy"},
-    JobField{{"-r,--retries", "N", "more runs after a failure of its own"}, "retries", Form::number},
-    JobField{{"--retry-wait", "DURATION", "before the first of them; 1s if left out"}, "retry_wait"},
-    JobField{{"--retry-wait-max", "DURATION", "waits grow up to this; 1h if left out"}, "retry_wait_max"},
-    JobField{{"--retry-growth", "HOW", "constant, linear or exponential (default)"}, "retry_growth"},
-    JobField{{"--retry-jitter", "PERCENT", "by which a wait may be shorter"}, "retry_jitter", Form::number},
-    JobField{{"--queue-timeout", "DURATION", "expires if it waits longer; 7d if left out"}, "timeouts.queue"},
+    JobField{{"--policy", "NAME", "default, never or forever: what to do when it is interrupted"},
+             "policy"},
+    JobField{
+        {"-r,--retries", "N", "more runs after a failure of its own"}, "retries", Form::number},
+    JobField{{"--retry-wait", "DURATION", "before the first of them; 1s if left out"},
+             "retry_wait"},
+    JobField{{"--retry-wait-max", "DURATION", "waits grow up to this; 1h if left out"},
+             "retry_wait_max"},
+    JobField{{"--retry-growth", "HOW", "constant, linear or exponential (default)"},
+             "retry_growth"},
+    JobField{{"--retry-jitter", "PERCENT", "by which a wait may be shorter"},
+             "retry_jitter",
+             Form::number},
+    JobField{{"--queue-timeout", "DURATION", "expires if it waits longer; 7d if left out"},
+             "timeouts.queue"},
     JobField{{"-t,--run-timeout", "DURATION", "of one attempt; 1d if left out"}, "timeouts.run"},
-    JobField{{"--idle-timeout", "DURATION", "without output, progress or checkpoint"}, "timeouts.idle"},
-    JobField{{"--total-timeout", "DURATION", "from the submit over all attempts"}, "timeouts.total"},
-    JobField{{"--hold", "DURATION", "how long it may go on after its worker's lease has ended"}, "hold"},
-    JobField{{"--output-max", "BYTES", "what is kept of what it prints; 16777216 if left out"}, "output_max", Form::number},
+    JobField{{"--idle-timeout", "DURATION", "without output, progress or checkpoint"},
+             "timeouts.idle"},
+    JobField{{"--total-timeout", "DURATION", "from the submit over all attempts"},
+             "timeouts.total"},
+    JobField{{"--hold", "DURATION", "how long it may go on after its worker's lease has ended"},
+             "hold"},
+    JobField{{"--output-max", "BYTES", "what is kept of what it prints; 16777216 if left out"},
+             "output_max",
+             Form::number},
 };
-// clang-format on
 
 std::optional<std::int64_t> whole(const std::string& text) {
     std::int64_t number = 0;
@@ -142,7 +157,9 @@ Result<boost::json::object> job_from(const Args& args, const World& world) {
 }
 
 std::string new_idempotency_key(World& world) {
-    return fmt::format("cli-{:016x}{:016x}", world.random(), world.random());
+    const auto high = world.random();
+    const auto low = world.random();
+    return fmt::format("cli-{:016x}{:016x}", high, low);
 }
 
 }  // namespace perdure::cli

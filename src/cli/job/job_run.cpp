@@ -30,7 +30,7 @@ ExitCode run_job(Context& context) {
     const bool show_output = !context.json();
     const auto followed = follow(context, id, {.show_output = show_output, .owner = true});
     if (followed.how != Followed::How::ended) return followed.code;
-    if (context.json()) term.out(followed.job);
+    if (context.json()) term.print(followed.job);
     const auto code = exit_code_of_job(followed.job);
     if (code != ExitCode::ok) {
         term.say(fmt::format("job {} {}", id, how_it_ended(followed.job)));

@@ -88,7 +88,7 @@ ExitCode show_job(Context& context) {
     if (!asked) return asked.code;
     const auto& job = *asked.body;
     if (context.json()) {
-        context.term.out(job);
+        context.term.print(job);
         return ExitCode::ok;
     }
     context.term.out(heading(context.term, job) + facts(job) +

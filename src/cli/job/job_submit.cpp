@@ -52,7 +52,7 @@ ExitCode print(Context& context, boost::json::value answer, const std::string& k
     auto& term = context.term;
     if (context.json()) {
         if (auto* object = answer.if_object()) (*object)["idempotency_key"] = key;
-        term.out(answer);
+        term.print(answer);
         return ExitCode::ok;
     }
     boost::json::array one{answer};

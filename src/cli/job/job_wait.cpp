@@ -16,7 +16,7 @@ ExitCode wait_for_job(Context& context) {
     const auto followed = follow(context, id, {.show_output = false});
     if (followed.how != Followed::How::ended) return followed.code;
     if (context.json())
-        context.term.out(followed.job);
+        context.term.print(followed.job);
     else
         context.term.say(fmt::format("job {} {}", id, how_it_ended(followed.job)));
     return exit_code_of_job(followed.job);

@@ -1,5 +1,5 @@
 // perdure why ID
-// All that stands between a job and its end, and which rules decided so far [P10].
+// All that stands between a job and its end, and which rules decided so far.
 #include <fmt/format.h>
 
 #include <boost/json/array.hpp>
@@ -40,7 +40,7 @@ ExitCode explain_job(Context& context) {
         ask(context.api, context.term, {.target = fmt::format("/v1/jobs/{}/why", escaped(id))});
     if (!asked) return asked.code;
     if (context.json()) {
-        context.term.out(*asked.body);
+        context.term.print(*asked.body);
         return ExitCode::ok;
     }
     const auto state = text_of(*asked.body, "state");

@@ -15,7 +15,7 @@ ExitCode list_quarantine(Context& context) {
         ask(context.api, context.term, {.target = "/v1/jobs?state=quarantined&limit=1000"});
     if (!asked) return asked.code;
     if (context.json()) {
-        context.term.out(*asked.body);
+        context.term.print(*asked.body);
         return ExitCode::ok;
     }
     Table table({"ID", "QUEUE", "SINCE", "TRIES", "CAUSE", "WHAT"});

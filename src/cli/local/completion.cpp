@@ -29,6 +29,7 @@ Follow everything() {
     for (const auto& command : commands()) {
         if (command.group.empty()) continue;
         follow[parent_of(command.path)][name_of(command.path)] = command.summary;
+        if (!command.run) continue;
         auto& own = follow[std::string(command.path)];
         const auto add = [&](const Option& option) {
             own["--" + std::string(option.key())] = option.help;

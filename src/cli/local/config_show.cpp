@@ -31,7 +31,7 @@ ExitCode print_json(Context& context) {
     }
     boost::json::object document;
     document["settings"] = std::move(settings);
-    context.term.out(boost::json::value(std::move(document)));
+    context.term.print(boost::json::value(std::move(document)));
     return ExitCode::ok;
 }
 

@@ -12,7 +12,7 @@ ExitCode print_version(Context& context) {
     if (context.json()) {
         boost::json::object document;
         document["version"] = std::string(version);
-        context.term.out(boost::json::value(std::move(document)));
+        context.term.print(boost::json::value(std::move(document)));
     } else {
         context.term.out(fmt::format("perdure {}\n", version));
     }

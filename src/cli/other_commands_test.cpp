@@ -1,0 +1,181 @@
+// Commands about the fleet and about ourselves, from words to exit code.
+#include <gtest/gtest.h>
+
+#include "cli/answer.h"
+#include "cli/stage_for_tests.h"
+
+namespace perdure::cli {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST(Queues, show_counts_and_what_is_paused) {
+    Stage stage;
+    stage.expect("GET /v1/queues", json_answer(200, R"j({"queues":[{"queue":"slow","paused":true,
+        "jobs":{"ready":7,"running":2,"starting":1}}]})j"));
+    EXPECT_EQ(stage.run({"queues"}), 0);
+    EXPECT_TRUE(contains(stage.out, "slow   paused  7      0        0          3"));
+}
+
+TEST(Queues, are_paused_and_resumed_by_name) {
+    Stage stage;
+    stage.expect("POST /v1/queues/slow/pause", json_answer(200, "{}"));
+    EXPECT_EQ(stage.run({"queues", "pause", "slow"}), 0);
+    stage.expect("POST /v1/queues/slow/resume?tenant=t", json_answer(200, "{}"));
+    EXPECT_EQ(stage.run({"queues", "resume", "slow", "--tenant", "t"}), 0);
+}
+
+TEST(Limits, are_set_to_whole_numbers) {
+    Stage stage;
+    stage.expect("PUT /v1/limits/licences", json_answer(200, "{}"));
+    EXPECT_EQ(stage.run({"limits", "set", "licences", "2"}), 0);
+    EXPECT_EQ(stage.server.bodies[0], R"j({"max":2})j");
+    EXPECT_EQ(stage.run({"limits", "set", "licences", "two"}), 2);
+}
+
+TEST(Workers, show_who_is_silent) {
+    Stage stage;
+    stage.expect("GET /v1/workers", json_answer(200, R"j({"workers":[{"worker":"anvil","slots":4,
+        "running":1,"suspect":true,"silent_for":"5s","session":"s"}]})j"));
+    EXPECT_EQ(stage.run({"workers"}), 0);
+    EXPECT_TRUE(contains(stage.out, "anvil   suspect  1        4      5.0 s ago"));
+}
+
+TEST(Fsck, has_exit_code_1_if_something_is_wrong) {
+    Stage stage;
+    stage.expect("GET /v1/fsck", json_answer(200, R"j({"clean":true,"jobs":4,"problems":[]})j"));
+    EXPECT_EQ(stage.run({"fsck"}), 0);
+    stage.expect("GET /v1/fsck", json_answer(200, R"j({"clean":false,"problems":[{"job":"a",
+        "what":"it is in two places"}]})j"));
+    EXPECT_EQ(stage.run({"fsck"}), 1);
+    EXPECT_TRUE(contains(stage.out, "it is in two places"));
+}
+
+TEST(Fsck, works_offline_without_a_server) {
+    Stage stage;
+    stage.backstage.findings = std::vector<OfflineFinding>{{"a blob without job", "a", "remove"}};
+    EXPECT_EQ(stage.run({"fsck", "--offline", "--data", "/d", "--json"}), 1);
+    EXPECT_EQ(
+        stage.out,
+        R"j({"clean":false,"problems":[{"job":"a","what":"a blob without job","fix":"remove"}]})j"
+        "\n");
+    EXPECT_TRUE(stage.server.calls.empty());
+}
+
+TEST(Config, says_where_each_value_came_from) {
+    Stage stage;
+    stage.world.files["perdure.toml"] = "[worker]\nslots = 7\n";
+    stage.world.variables["PERDURE_LOG_LEVEL"] = "debug";
+    EXPECT_EQ(stage.run({"config", "--data", "/d", "--json"}), 0) << stage.err;
+    boost::json::value document;
+    ASSERT_FALSE(parse_quick(stage.out, document));
+    const auto& settings = member(document, "settings");
+    EXPECT_EQ(text_of(member(settings, "worker.slots"), "place"), "perdure.toml:2");
+    EXPECT_EQ(text_of(member(settings, "log.level"), "place"), "PERDURE_LOG_LEVEL");
+    EXPECT_EQ(text_of(member(settings, "data"), "place"), "--data");
+    EXPECT_EQ(text_of(member(settings, "timing.lease"), "from"), "default");
+}
+
+TEST(Config, that_is_wrong_stops_every_command) {
+    Stage stage;
+    stage.world.files["perdure.toml"] = "slotz = 7\n";
+    EXPECT_EQ(stage.run({"jobs"}), 2);
+    EXPECT_TRUE(contains(stage.err, "perdure.toml:1: there is no setting slotz"));
+    EXPECT_TRUE(stage.server.calls.empty());
+}
+
+TEST(Config, that_was_named_must_exist) {
+    Stage stage;
+    EXPECT_EQ(stage.run({"jobs", "--config", "mine.toml"}), 3);
+    stage.world.variables["PERDURE_CONFIG"] = "other.toml";
+    EXPECT_EQ(stage.run({"jobs"}), 3);
+}
+
+TEST(Servers, are_found_by_flag_variable_or_file) {
+    Stage stage;
+    stage.world.files["perdure.toml"] = "[server]\nurls = [\"http://a:1\"]\n";
+    stage.expect("GET /v1/workers", json_answer(200, "{}"));
+    stage.run({"workers"});
+    EXPECT_EQ(stage.backstage.urls, std::vector<std::string>{"http://a:1"});
+    stage.world.variables["PERDURE_SERVER"] = "http://b:2,http://c:3";
+    stage.expect("GET /v1/workers", json_answer(200, "{}"));
+    stage.run({"workers"});
+    EXPECT_EQ(stage.backstage.urls, (std::vector<std::string>{"http://b:2", "http://c:3"}));
+    stage.expect("GET /v1/workers", json_answer(200, "{}"));
+    stage.run({"workers", "--server", "http://d:4"});
+    EXPECT_EQ(stage.backstage.urls, std::vector<std::string>{"http://d:4"});
+}
+
+// A file that was changed while we ran must not change, or stop, a restarted child.
+TEST(Children, do_not_read_the_configuration_file) {
+    Stage stage;
+    stage.world.files["perdure.toml"] = "this is not TOML\n";
+    EXPECT_EQ(stage.run({"child-worker", "--set", "worker.slots=3"}), 0) << stage.err;
+    EXPECT_EQ(stage.backstage.kept->worker_slots, 3U);
+}
+
+TEST(Up, takes_its_settings_as_flags) {
+    Stage stage;
+    EXPECT_EQ(stage.run({"up", "--data", "/d", "--slots", "3", "--set", "timing.lease=20s"}), 0);
+    EXPECT_EQ(stage.backstage.kept->data, "/d");
+    EXPECT_EQ(stage.backstage.kept->worker_state, "/d/worker");
+    EXPECT_EQ(stage.backstage.kept->timing.lease, seconds(20));
+}
+
+class InsideAJob : public testing::Test {
+protected:
+    InsideAJob() { stage_.world.variables["PERDURE_SOCKET"] = "/s"; }
+    Stage stage_;
+};
+
+TEST_F(InsideAJob, requests_are_written_as_the_protocol_says) {
+    EXPECT_EQ(stage_.run({"progress", "40", "copying", "files"}), 0) << stage_.err;
+    EXPECT_EQ(stage_.backstage.socket_request, "progress 40 copying files\n");
+    EXPECT_EQ(stage_.run({"progress", "41"}), 0);
+    EXPECT_EQ(stage_.backstage.socket_request, "progress 41\n");
+    stage_.world.files["-"] = "{\"page\": 7}";
+    EXPECT_EQ(stage_.run({"checkpoint"}), 0);
+    EXPECT_EQ(stage_.backstage.socket_request, "checkpoint 11\n{\"page\": 7}");
+    EXPECT_EQ(stage_.run({"begin"}), 0);
+    EXPECT_EQ(stage_.backstage.socket_request, "begin\n");
+    EXPECT_EQ(stage_.run({"verdict", "at", "2026-11-15T08:00:00Z"}), 0);
+    EXPECT_EQ(stage_.backstage.socket_request, "verdict at 2026-11-15T08:00:00Z\n");
+}
+
+// O10: cut off, they fail with 75, and what they protect must not be done.
+TEST_F(InsideAJob, what_is_not_known_to_be_committed_is_75) {
+    stage_.backstage.socket_answer = std::string("error not_committed the server is away");
+    EXPECT_EQ(stage_.run({"begin"}), 75);
+    stage_.backstage.socket_answer = error(Errc::outcome_unknown, "no answer");
+    EXPECT_EQ(stage_.run({"begin"}), 75);
+    stage_.backstage.socket_answer = std::string("what?");
+    EXPECT_EQ(stage_.run({"begin"}), 75);
+    stage_.backstage.socket_answer = std::string("error invalid no such verdict");
+    EXPECT_EQ(stage_.run({"verdict", "maybe"}), 2);
+}
+
+TEST_F(InsideAJob, nothing_is_sent_that_would_break_the_protocol) {
+    EXPECT_EQ(stage_.run({"progress", "40", "a\nbegin"}), 2);
+    stage_.world.files["-"] = std::string((1U << 20) + 1, 'x');
+    EXPECT_EQ(stage_.run({"checkpoint"}), 2);
+    EXPECT_EQ(stage_.backstage.socket_request, "");
+    stage_.world.variables.erase("PERDURE_SOCKET");
+    EXPECT_EQ(stage_.run({"begin"}), 2);
+}
+
+TEST(Completion, knows_commands_and_options) {
+    Stage stage;
+    EXPECT_EQ(stage.run({"completion", "bash"}), 0);
+    EXPECT_TRUE(contains(stage.out, "\"job\") words=\"cancel hold"));
+    EXPECT_TRUE(contains(stage.out, "--idempotency-key"));
+    EXPECT_FALSE(contains(stage.out, "child-server"));
+    EXPECT_EQ(stage.run({"completion", "zsh"}), 0);
+    EXPECT_EQ(stage.run({"completion", "fish"}), 0);
+    EXPECT_TRUE(contains(stage.out, "-n '__fish_seen_subcommand_from job' -f -a cancel"));
+    EXPECT_EQ(stage.run({"completion", "tcsh"}), 2);
+}
+
+}  // namespace
+}  // namespace perdure::cli

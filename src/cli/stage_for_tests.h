@@ -1,0 +1,177 @@
+// A stage for tests of commands: a world without surprises, a server that answers as it is told,
+// and everything that was said and printed.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/program.h"
+#include "cli/world.h"
+#include "wire/json_reader.h"
+#include "wire/text_time.h"
+
+namespace perdure::cli {
+
+inline ApiAnswer json_answer(unsigned status, const std::string& text) {
+    ApiAnswer answer;
+    answer.status = status;
+    answer.text = text;
+    (void)parse_quick(text, answer.body);
+    return answer;
+}
+inline ApiAnswer refusal_answer(unsigned status, Errc code, std::string what,
+                                std::string path = "") {
+    ApiAnswer answer;
+    answer.status = status;
+    answer.refusal = error(code, std::move(what));
+    answer.path = std::move(path);
+    return answer;
+}
+
+class StageWorld final : public World {
+public:
+    std::map<std::string, std::string> variables = {{"HOME", "/there"}};
+    std::map<std::string, std::string> files;
+    WallTime time = *time_value("2026-11-15T12:00:00Z");
+    std::deque<std::string> person;  // what the person types
+    bool ctrl_c = false;
+    std::uint64_t drawn = 0;
+    int pauses = 0;
+
+    const std::map<std::string, std::string>& environment() const override { return variables; }
+    HostFacts host() const override { return {.host_name = "anvil", .cpus = 2, .home = "/there"}; }
+    std::string current_directory() const override { return "/here"; }
+    Result<std::string> read_file(const std::string& path) override {
+        const auto found = files.find(path);
+        if (found == files.end()) return error(Errc::not_found, path + " does not exist");
+        return found->second;
+    }
+    WallTime now() const override { return time; }
+    std::uint64_t random() override { return ++drawn; }
+    void pause(Duration duration) override {
+        ++pauses;
+        time = time + duration;
+    }
+    void catch_interrupts() override {}
+    bool interrupted() override { return std::exchange(ctrl_c, false); }
+    std::optional<std::string> read_answer() override {
+        if (person.empty()) return std::nullopt;
+        auto answer = person.front();
+        person.pop_front();
+        return answer;
+    }
+};
+
+// What the server does, step by step. Every call takes the next step; one too many is a failure.
+struct StageStep {
+    std::string expected;  // "POST /v1/jobs": how the call must begin
+    Result<ApiAnswer> answer;
+    std::string bytes;                     // of a stream, before its end
+    std::function<void()> meanwhile = {};  // while the call is under way
+};
+
+struct StageServer {
+    std::deque<StageStep> steps;
+    std::vector<std::string> calls;   // as they came
+    std::vector<std::string> bodies;  // of each of them
+
+    Result<ApiAnswer> take(const std::string& call, const std::string& body,
+                           const Api::Piece& piece) {
+        calls.push_back(call);
+        bodies.push_back(body);
+        if (steps.empty()) return error(Errc::corrupt, "the test did not expect " + call);
+        auto step = std::move(steps.front());
+        steps.pop_front();
+        if (!call.starts_with(step.expected))
+            return error(Errc::corrupt, "expected " + step.expected + ", not " + call);
+        if (step.meanwhile) step.meanwhile();
+        if (piece && !step.bytes.empty()) piece(step.bytes);
+        return step.answer;
+    }
+};
+
+class StageApi final : public Api {
+public:
+    explicit StageApi(StageServer& server) : server_(server) {}
+    Result<ApiAnswer> request(const ApiRequest& request) override {
+        return server_.take(std::string(request.method) + " " + request.target, request.body, {});
+    }
+    Result<ApiAnswer> stream(const std::string& target, Piece piece) override {
+        return server_.take("STREAM " + target, "", piece);
+    }
+    std::string where() const override { return "http://127.0.0.1:7373"; }
+
+private:
+    StageServer& server_;
+};
+
+class StageBackstage final : public Backstage {
+public:
+    explicit StageBackstage(StageServer& server) : server_(server) {}
+
+    std::vector<std::string> urls;
+    Result<std::string> socket_answer = std::string("ok");
+    std::string socket_request;
+    std::optional<Config> kept;
+    Result<std::vector<OfflineFinding>> findings = std::vector<OfflineFinding>{};
+
+    std::unique_ptr<Api> connect(const std::vector<std::string>& to, World&) override {
+        urls = to;
+        return std::make_unique<StageApi>(server_);
+    }
+    Result<std::string> ask_job_socket(const std::string&, const std::string& request) override {
+        socket_request = request;
+        return socket_answer;
+    }
+    ExitCode keep_running(Role, const Configuration& configuration) override {
+        kept = configuration.config;
+        return ExitCode::ok;
+    }
+    ExitCode run_child(Role, const Configuration& configuration) override {
+        kept = configuration.config;
+        return ExitCode::ok;
+    }
+    Result<std::vector<OfflineFinding>> fsck_offline(const Config&) override { return findings; }
+    Result<std::string> migrate(const Config&) override { return std::string("nothing to do"); }
+    ExitCode bench(const Configuration&, const std::vector<std::string>&) override {
+        return ExitCode::ok;
+    }
+
+private:
+    StageServer& server_;
+};
+
+// One invocation after another, with what each of them printed.
+class Stage {
+public:
+    StageWorld world;
+    StageServer server;
+    StageBackstage backstage{server};
+    Terminal::Look look;
+    std::string out;
+    std::string err;
+
+    int run(const std::vector<std::string>& words) {
+        std::ostringstream to_out;
+        std::ostringstream to_err;
+        Terminal term(to_out, to_err, look);
+        const auto code = run_program(words, term, world, backstage);
+        out = to_out.str();
+        err = to_err.str();
+        return static_cast<int>(code);
+    }
+    void expect(std::string call, Result<ApiAnswer> answer) {
+        server.steps.push_back({std::move(call), std::move(answer), "", {}});
+    }
+    void expect_stream(std::string call, std::string bytes, Result<ApiAnswer> answer) {
+        server.steps.push_back(
+            {"STREAM " + std::move(call), std::move(answer), std::move(bytes), {}});
+    }
+};
+
+}  // namespace perdure::cli
