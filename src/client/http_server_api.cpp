@@ -18,7 +18,7 @@ struct HttpServerApi::Links {
         std::vector<std::unique_ptr<HttpLink>> idle;
     };
 
-    Links(Executor e, Duration t) : executor(e), call_timeout(t) {}
+    Links(Clock& c, Duration t) : clock(c), executor(c.executor()), call_timeout(t) {}
 
     // An idle connection that still lives, or a new one that is to be connected.
     std::unique_ptr<HttpLink> take(std::size_t server) {
@@ -34,6 +34,7 @@ struct HttpServerApi::Links {
         if (link->is_usable()) servers[server].idle.push_back(std::move(link));
     }
 
+    Clock& clock;  // of the loop: outlives every frame
     Executor executor;
     Duration call_timeout;
     std::vector<ServerLinks> servers;
@@ -46,12 +47,13 @@ using Links = HttpServerApi::Links;
 constexpr auto stream_silence = seconds(5);  // five times what a server lets pass
 
 Task<Result<HttpReply>> exchange(std::shared_ptr<Links> links, std::size_t server, HttpCall call) {
+    const auto until = links->clock.boot() + links->call_timeout;
     auto link = links->take(server);
     if (!link->is_usable()) {
         auto connected = co_await link->connect(links->call_timeout);
         if (!connected) co_return connected.error();
     }
-    auto reply = co_await link->call(std::move(call), links->call_timeout);
+    auto reply = co_await link->call(std::move(call), until - links->clock.boot());
     if (reply) links->give_back(server, std::move(link));
     co_return reply;
 }
@@ -143,7 +145,7 @@ Result<std::unique_ptr<HttpServerApi>> HttpServerApi::make(Clock& clock,
                                                            const std::vector<std::string>& urls,
                                                            Duration call_timeout) {
     if (urls.empty()) return error(Errc::invalid, "no server is named");
-    auto links = std::make_shared<Links>(clock.executor(), call_timeout);
+    auto links = std::make_shared<Links>(clock, call_timeout);
     for (const auto& text : urls) {
         auto url = read_url(text);
         if (!url) return url.error();

@@ -119,6 +119,37 @@ TEST(Connection, ten_thousand_idle_ones_do_not_hurt) {
     EXPECT_EQ(reply->status, 201U);
 }
 
+TEST(Connection, of_a_worker_that_does_not_read_is_cut_off) {
+    LiveServer server({.write_timeout = milliseconds(100)});
+    ApiClient client(server.client_options());
+    const auto opened = client.request(
+        "POST", "/v1/worker/open",
+        R"({"protocol":1,"directory":{"machine":"m","boot":"b"},"life":1,"worker":"w","slots":90})");
+    ASSERT_TRUE(opened && opened->ok());
+    const std::string session = opened->body.at("session").as_string().c_str();
+    asio::io_context context;
+    tcp::socket deaf(context);
+    deaf.connect({asio::ip::address_v4::loopback(), server.port()});
+    const auto request =
+        fmt::format("GET /v1/worker/stream?session={} HTTP/1.1\r\nHost: h\r\n\r\n", session);
+    asio::write(deaf, asio::buffer(request));
+    const std::string job = R"({"kind":"k","args":")" + std::string(1'000'000, 'x') + R"("})";
+    std::string jobs = R"({"jobs":[)" + job;
+    for (int i = 1; i < 15; ++i) jobs += "," + job;
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(client.request("POST", "/v1/jobs", jobs + "]}")->ok());
+    eventually([&] {
+        const auto metrics = client.request("GET", "/metrics");
+        return metrics && metrics->text.find("perdure_streams_cut_total 1") != std::string::npos;
+    });
+}
+
+TEST(Connection, of_http_1_0_is_answered_and_closed) {
+    LiveServer server;
+    const auto answer = exchange(server.port(), "GET /livez HTTP/1.0\r\n\r\n");
+    EXPECT_EQ(answer.substr(0, 15), "HTTP/1.1 200 OK");
+    EXPECT_NE(answer.find("Connection: close"), std::string::npos);
+}
+
 TEST(Listen, a_busy_port_is_told_in_a_sentence) {
     LiveServer first;
     boost::asio::io_context context;

@@ -1,12 +1,36 @@
 // What the server says about itself: /v1/server, /livez, /readyz, /metrics.
+#include <fmt/format.h>
+
+#include <iterator>
+
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
+#include "api/http/query.h"
 #include "wire/json_writer.h"
 #include "wire/text_time.h"
 #include "wire/worker_json.h"
 
 namespace perdure::handlers {
 namespace {
+
+void append_jobs(std::string& out, const Overview& overview) {
+    auto into = std::back_inserter(out);
+    out += "# TYPE perdure_jobs gauge\n";
+    for (const auto& line : overview.queues)
+        for (const auto& place : places)
+            fmt::format_to(into, "perdure_jobs{{queue=\"{}\",state=\"{}\"}} {}\n", line.queue,
+                           place.name, line.jobs[static_cast<std::size_t>(place.state)]);
+    std::uint64_t slots = 0;
+    std::uint64_t running = 0;
+    for (const auto& line : overview.workers) {
+        slots += line.slots;
+        running += line.running;
+    }
+    fmt::format_to(into, "# TYPE perdure_workers gauge\nperdure_workers {}\n",
+                   overview.workers.size());
+    fmt::format_to(into, "# TYPE perdure_slots gauge\nperdure_slots {}\n", slots);
+    fmt::format_to(into, "# TYPE perdure_slots_taken gauge\nperdure_slots_taken {}\n", running);
+}
 
 bool is_open_for_business(const Api& api) { return api.server.ready() && !api.stopping; }
 
@@ -34,9 +58,15 @@ Task<Response> is_ready(Api& api, const Request&) {
     co_return problem(error(Errc::unavailable, "the store does not answer"));
 }
 
-Task<Response> show_metrics(Api& api, const Request&) {
+Task<Response> show_metrics(Api& api, const Request& request) {
+    QueryReader query(request);
+    auto tenant = query.tenant();
+    if (const auto& misfit = query.finish()) co_return problem(*misfit);
     Response response{.content_type = "text/plain; version=0.0.4"};
     response.body = api.metrics.text();
+    // Without a store there is nothing to say about jobs; the rest is still worth knowing.
+    auto overview = co_await api.catalogue.overview(std::move(tenant));
+    if (overview) append_jobs(response.body, *overview);
     response.body += "# TYPE perdure_ready gauge\nperdure_ready ";
     response.body += is_open_for_business(api) ? "1\n" : "0\n";
     co_return response;
