@@ -125,9 +125,16 @@ class Instance:
 
     def _is_mine(self, pid, marker):
         environment = environment_of(pid)
-        # Jobs get an environment of their own; their folder tells whose they are.
-        here = self.directory.encode()
-        return marker in environment or any(here in entry for entry in environment)
+        if marker in environment:
+            return True
+        # Jobs and shims get an environment of their own; their folder tells whose they are.
+        here = self.directory
+        try:
+            if os.readlink(f"/proc/{pid}/cwd").startswith(here):
+                return True
+        except OSError:
+            pass
+        return any(here.encode() in entry for entry in environment)
 
     def pids(self, role):
         """role: watchdog, server, worker or shim."""
