@@ -95,6 +95,7 @@ Task<void> ApiServer::accept_all() {
         if (failure) {
             // Those that wait to be accepted stay in the kernel's line until there is room.
             if (is_shortage(failure)) {
+                ++api.metrics.accept_failures;
                 api.log.write(Level::warn, "cannot accept for a moment", "why", failure.message());
                 co_await pause_->wait(milliseconds(100));
             }

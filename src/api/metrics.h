@@ -19,6 +19,7 @@ public:
     std::uint64_t connections = 0;           // open now
     std::uint64_t connections_accepted = 0;  // so far
     std::uint64_t connections_refused = 0;   // there were too many
+    std::uint64_t accept_failures = 0;       // the system was short of something
     std::uint64_t streams_cut = 0;           // of workers that did not read
     std::uint64_t jobs_submitted = 0;
     std::uint64_t reports = 0;  // items of workers

@@ -138,6 +138,7 @@ Task<Result<void>> HttpLink::connect_state(std::shared_ptr<State> state, Duratio
         co_return error(Errc::unavailable, fmt::format("no server answers at http://{}: {}",
                                                        state->url.text(), failure.message()));
     state->stream.socket().set_option(tcp::no_delay(true), failure);
+    state->stream.socket().set_option(asio::socket_base::keep_alive(true), failure);
     state->connected = true;
     co_return Result<void>{};
 }

@@ -124,7 +124,8 @@ TEST(Connection, of_a_worker_that_does_not_read_is_cut_off) {
     ApiClient client(server.client_options());
     const auto opened = client.request(
         "POST", "/v1/worker/open",
-        R"({"protocol":1,"directory":{"machine":"m","boot":"b"},"life":1,"worker":"w","slots":90})");
+        R"({"protocol":1,"directory":{"machine":"m","boot":"b"},"life":1,"worker":"w",)"
+        R"("slots":90})");
     ASSERT_TRUE(opened && opened->ok());
     const std::string session = opened->body.at("session").as_string().c_str();
     asio::io_context context;
@@ -141,6 +142,37 @@ TEST(Connection, of_a_worker_that_does_not_read_is_cut_off) {
         const auto metrics = client.request("GET", "/metrics");
         return metrics && metrics->text.find("perdure_streams_cut_total 1") != std::string::npos;
     });
+}
+
+// The descriptors of this process run out between the connecting and the accepting of each.
+TEST(Connection, is_accepted_once_there_are_descriptors_again) {
+    LiveServer server;
+    ApiClient client(server.client_options());
+    ASSERT_TRUE(client.request("GET", "/livez"));  // has its connection, and keeps it
+    asio::io_context context;
+    std::vector<tcp::socket> sockets;
+    for (int i = 0; i < 5; ++i) sockets.emplace_back(context).open(tcp::v4());
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    auto none_left = limit;
+    none_left.rlim_cur = 3;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none_left), 0);
+    boost::system::error_code failure;
+    for (auto& socket : sockets)
+        socket.connect({asio::ip::address_v4::loopback(), server.port()}, failure);
+    eventually([&] {
+        const auto metrics = client.request("GET", "/metrics");
+        return metrics && metrics->text.find("accept_failures_total 0") == std::string::npos;
+    });
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    ASSERT_FALSE(failure);
+    const std::string request = "GET /livez HTTP/1.1\r\nHost: h\r\n\r\n";
+    for (auto& socket : sockets) {
+        std::string answer(15, ' ');
+        asio::write(socket, asio::buffer(request));
+        socket.read_some(asio::buffer(answer));
+        EXPECT_EQ(answer, "HTTP/1.1 200 OK");
+    }
 }
 
 TEST(Connection, of_http_1_0_is_answered_and_closed) {

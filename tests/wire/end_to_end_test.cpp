@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 
 #include "tests/wire/live_server.h"
@@ -120,6 +121,52 @@ TEST_F(EndToEnd, a_worker_that_is_told_to_drain_leaves) {
     eventually([&] { return call("GET", "/v1/workers").at("workers").as_array().size() == 1; });
     eventually([&] { return call("POST", "/v1/workers/w1/drain").at("sessions") == 1; });
     eventually([&] { return worker.finished(); });
+}
+
+TEST_F(EndToEnd, a_quarantined_job_is_released_discarded_and_tried_again) {
+    LiveWorker worker({server_.url()}, "w1", 1);
+    const auto id = submit(R"({"argv":["crash"],"policy":"never"})");
+    const auto ended = wait(id);
+    EXPECT_EQ(ended.at("state"), "quarantined");
+    EXPECT_EQ(ended.at("signal"), 11);
+    const auto refused = client_.request("POST", "/v1/jobs/" + id + "/retry");
+    EXPECT_EQ(refused->status, 409U);
+    call("POST", "/v1/jobs/" + id + "/release", "{}");
+    eventually([&] { return state(id) == "quarantined"; });
+    EXPECT_EQ(call("GET", "/v1/jobs/" + id).at("generation"), 2);
+    EXPECT_EQ(call("POST", "/v1/jobs/" + id + "/discard").at("state"), "quarantined");
+    const std::string again =
+        call("POST", "/v1/jobs/" + id + "/retry").at("id").as_string().c_str();
+    EXPECT_EQ(call("GET", "/v1/jobs/" + again).at("retry_of").as_string(), id);
+    const auto why = call("GET", "/v1/jobs/" + id + "/why");
+    EXPECT_EQ(why.at("blockers").as_array().size(), 0U);
+    EXPECT_EQ(why.at("history").as_array().size(), 2U);
+}
+
+TEST_F(EndToEnd, the_same_delay_under_the_same_key_is_the_same_job) {
+    const std::string job = R"({"argv":["true"],"delay":"1h","idempotency_key":"k"})";
+    const auto id = submit(job);
+    EXPECT_EQ(submit(job), id);
+    const auto other = client_.request("POST", "/v1/jobs",
+                                       R"({"argv":["true"],"delay":"2h","idempotency_key":"k"})");
+    EXPECT_EQ(other->status, 409U);
+}
+
+TEST_F(EndToEnd, a_list_is_read_page_by_page) {
+    std::vector<std::string> ids;
+    for (int i = 0; i < 25; ++i) ids.push_back(submit(R"({"argv":["true"]})"));
+    std::vector<std::string> seen;
+    std::string target = "/v1/jobs?limit=10";
+    while (true) {
+        const auto page = call("GET", target);
+        for (const auto& job : page.at("jobs").as_array())
+            seen.emplace_back(job.at("id").as_string().c_str());
+        const auto* next = page.as_object().if_contains("next");
+        if (!next) break;
+        target = std::string("/v1/jobs?limit=10&before=") + next->as_string().c_str();
+    }
+    std::reverse(seen.begin(), seen.end());
+    EXPECT_EQ(seen, ids);
 }
 
 TEST_F(EndToEnd, a_thousand_jobs_end_and_the_store_is_sound) {

@@ -32,7 +32,9 @@ void WordProcesses::start(AttemptKey attempt, StartOrder) {
     if (!run.printed.empty()) push({.kind = ProcessEvent::Kind::printed, .attempt = attempt});
     const AttemptEnd failed{.cause = Cause::exit, .ran = Ran::yes, .exit_code = 3};
     const AttemptEnd succeeded{.cause = Cause::exit, .ran = Ran::yes, .succeeded = true};
+    const AttemptEnd crashed{.cause = Cause::crash_signal, .ran = Ran::yes, .exit_code = 11};
     if (word == "fail") return end(attempt, failed, "");
+    if (word == "crash") return end(attempt, crashed, "");
     if (word == "say") return end(attempt, succeeded, R"({"said":")" + argv.at(1) + "\"}");
     if (word != "wait") end(attempt, succeeded, "");
 }

@@ -2,6 +2,7 @@
 // processes are a few words that are carried out in place:
 //   say TEXT    prints it, leaves {"said": TEXT} and succeeds
 //   fail        exits with 3
+//   crash       dies by signal 11
 //   wait        prints "waiting" and goes on until it is killed
 #pragma once
 

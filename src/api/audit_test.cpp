@@ -1,0 +1,130 @@
+// Each kind of damage is found, and a sound job is not called damaged.
+#include "api/audit.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace perdure {
+namespace {
+
+const Thing key{Thing::Kind::key, "default", "k"};
+
+JobView ready_job(bool keyed = false) {
+    JobSpec spec{.kind = "k"};
+    if (keyed) spec.key = "k";
+    JobView job{.id = JobId{5}, .spec = std::make_shared<const JobSpec>(spec)};
+    job.queue_deadline = ServiceTime{seconds(100).us};
+    return job;
+}
+
+JobView running_job(bool keyed = false) {
+    auto job = ready_job(keyed);
+    job.queue_deadline.reset();
+    job.state = JobState::running;
+    job.epoch = Epoch{1};
+    job.attempts.push_back({.epoch = Epoch{1}, .session = SessionId{9}});
+    job.run = RunView{.attempt = {job.id, Epoch{1}}, .session = SessionId{9}};
+    return job;
+}
+
+JobView ended_job() {
+    auto job = ready_job();
+    job.queue_deadline.reset();
+    job.state = JobState::cancelled;
+    job.ended_on = WallTime{1};
+    return job;
+}
+
+std::vector<AuditProblem> problems_of(JobView job, std::vector<HolderView> holders = {}) {
+    AuditView view;
+    view.jobs.push_back(std::move(job));
+    view.holders = std::move(holders);
+    view.clock.now = ServiceTime{seconds(50).us};
+    Audit audit;
+    audit.add(view);
+    EXPECT_EQ(audit.jobs(), 1U);
+    return audit.problems();
+}
+
+TEST(Audit, finds_nothing_where_all_is_well) {
+    EXPECT_TRUE(problems_of(ready_job()).empty());
+    EXPECT_TRUE(problems_of(running_job()).empty());
+    EXPECT_TRUE(problems_of(ended_job()).empty());
+    EXPECT_TRUE(problems_of(running_job(true), {{key, 1, JobId{5}}}).empty());
+    auto blocked = ready_job(true);
+    blocked.state = JobState::blocked;
+    blocked.blocked_on = key;
+    const auto problems = problems_of(blocked, {{key, 1, JobId{6}}});
+    ASSERT_EQ(problems.size(), 1U) << "only the holder that is not there";
+    EXPECT_EQ(problems.front().job, JobId{6});
+}
+
+TEST(Audit, finds_a_place_without_what_keeps_it) {
+    auto job = ready_job();
+    job.queue_deadline.reset();
+    EXPECT_FALSE(problems_of(job).empty());
+    job = running_job();
+    job.queue_deadline = ServiceTime{1};
+    EXPECT_FALSE(problems_of(job).empty());
+    job = running_job();
+    job.run.reset();
+    EXPECT_FALSE(problems_of(job).empty());
+    job = ready_job();
+    job.state = JobState::scheduled;
+    job.queue_deadline.reset();
+    EXPECT_FALSE(problems_of(job).empty());
+    job = ready_job();
+    job.blocked_on = key;
+    EXPECT_FALSE(problems_of(job).empty());
+    job = ended_job();
+    job.ended_on.reset();
+    EXPECT_FALSE(problems_of(job).empty());
+}
+
+TEST(Audit, finds_attempts_that_do_not_add_up) {
+    auto job = running_job();
+    job.attempts.front().epoch = Epoch{2};
+    EXPECT_FALSE(problems_of(job).empty());
+    job = running_job();
+    job.attempts.front().end = AttemptEnd{};
+    EXPECT_FALSE(problems_of(job).empty());
+    job = running_job();
+    job.attempts.front().session = SessionId{8};
+    EXPECT_FALSE(problems_of(job).empty());
+    job = ready_job();
+    job.epoch = Epoch{1};
+    EXPECT_FALSE(problems_of(job).empty());
+}
+
+TEST(Audit, finds_holders_that_should_not_hold_and_others_that_should) {
+    EXPECT_FALSE(problems_of(running_job(true)).empty());
+    EXPECT_FALSE(problems_of(ready_job(true), {{key, 1, JobId{5}}}).empty());
+    EXPECT_FALSE(problems_of(running_job(true), {{key, 1, JobId{5}}, {key, 2, JobId{5}}}).empty());
+    auto blocked = ready_job(true);
+    blocked.state = JobState::blocked;
+    blocked.blocked_on = key;
+    EXPECT_FALSE(problems_of(blocked).empty()) << "what it waits for is free";
+}
+
+TEST(Audit, finds_what_is_overdue_by_five_seconds) {
+    auto job = ready_job();
+    job.queue_deadline = ServiceTime{seconds(46).us};
+    EXPECT_TRUE(problems_of(job).empty());
+    job.queue_deadline = ServiceTime{seconds(44).us};
+    EXPECT_FALSE(problems_of(job).empty());
+    job = running_job();
+    job.total_deadline = ServiceTime{seconds(44).us};
+    EXPECT_FALSE(problems_of(job).empty());
+    job.run->order = Cause::timeout_total;
+    EXPECT_TRUE(problems_of(job).empty()) << "its kill is ordered";
+}
+
+TEST(Audit, believes_only_what_it_sees_twice) {
+    const AuditProblem once{JobId{1}, "a"};
+    const AuditProblem twice{JobId{2}, "b"};
+    EXPECT_EQ(seen_twice({once, twice}, {twice}), std::vector{twice});
+}
+
+}  // namespace
+}  // namespace perdure
