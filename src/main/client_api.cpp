@@ -2,10 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <thread>
+
 #include "main/real_world.h"
 
 namespace perdure {
 namespace {
+
+// Nothing was done, and a server that died is back in a moment: a person need not see that.
+constexpr std::chrono::milliseconds patience_with_a_restart{1'000};
+constexpr std::chrono::milliseconds pause_between_tries{30};
+constexpr unsigned unavailable_status = 503;
 
 ApiClient::Options options_for(const std::vector<std::string>& urls) {
     return {.urls = urls, .interrupted = interrupt_is_pending};
@@ -29,9 +37,19 @@ ClientApi::ClientApi(const std::vector<std::string>& urls)
     : urls_(urls), client_(options_for(urls)) {}
 
 Result<cli::ApiAnswer> ClientApi::request(const cli::ApiRequest& request) {
-    auto reply = client_.request(request.method, request.target, request.body, request.timeout);
-    if (!reply) return reply.error();
-    return answer_of(std::move(*reply));
+    const auto give_up_at = std::chrono::steady_clock::now() + patience_with_a_restart;
+    while (true) {
+        auto reply = client_.request(request.method, request.target, request.body, request.timeout);
+        const bool in_vain = reply ? reply->status == unavailable_status
+                                   : reply.error().code == Errc::unavailable;
+        const bool patient = std::chrono::steady_clock::now() < give_up_at;
+        if (in_vain && patient && !interrupt_is_pending()) {
+            std::this_thread::sleep_for(pause_between_tries);
+            continue;
+        }
+        if (!reply) return reply.error();
+        return answer_of(std::move(*reply));
+    }
 }
 
 Result<cli::ApiAnswer> ClientApi::stream(const std::string& target, Piece piece) {

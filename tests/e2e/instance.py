@@ -16,7 +16,7 @@ import time
 import urllib.parse
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PERDURE = os.environ.get("PERDURE_BINARY", os.path.join(ROOT, "build", "bin", "perdure"))
+PERDURE = os.environ.get("E2E_PERDURE", os.path.join(ROOT, "build", "bin", "perdure"))
 
 
 class Refused(Exception):
@@ -63,7 +63,7 @@ class Instance:
 
     def __init__(self, slots=8, args=()):
         self.directory = tempfile.mkdtemp(prefix="perdure-e2e-")
-        self.marker = "PERDURE_E2E=" + os.path.basename(self.directory)
+        self.marker = "E2E_INSTANCE=" + os.path.basename(self.directory)
         self.slots = slots
         self.args = list(args)
         self.port = None
