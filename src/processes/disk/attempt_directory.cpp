@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/file.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "shim/format/attempt_files.h"
@@ -37,11 +36,14 @@ int write_files(int directory, const Order& order, const AttemptInput& input) {
     if (!input.checkpoint.empty())
         if (const int failed = files::write_plainly(directory, files::checkpoint, input.checkpoint))
             return failed;
-    return files::write_plainly(directory, files::order, to_text(order));
+    if (const int failed = files::write_plainly(directory, files::order_draft, to_text(order)))
+        return failed;
+    return ::renameat(directory, files::order_draft, directory, files::order) == 0 ? 0 : errno;
 }
 
 // The order matters after a power loss only, and only if somebody then draws conclusions from what
 // is not there: for attempts that ask (see Shim::write_started).
+// Once it has its name: so one commit of the file system's journal is enough for all three.
 int make_durable(const StateFolder& folder, int directory) {
     if (const int failed = files::sync_file(directory, files::order)) return failed;
     if (::fsync(directory) != 0 || ::fsync(folder.attempts()) != 0) return errno;
@@ -94,19 +96,22 @@ std::optional<AttemptKey> attempt_named(std::string_view name) {
     return key;
 }
 
-Result<Fd> make_attempt(const StateFolder& folder, const Order& order, const AttemptInput& input) {
+Result<Fd> make_attempt(StateFolder& folder, const Order& order, const AttemptInput& input) {
+    auto spare = folder.spares().take();
+    if (!spare) return spare.error();
     const auto name = directory_name(order.attempt);
-    if (::mkdirat(folder.attempts(), name.c_str(), 0700) != 0) {
-        if (errno == EEXIST) return error(Errc::conflict, "the attempt's directory exists");
-        return os_error("attempt's directory", errno);
+    int failed = write_files(spare->directory.get(), order, input);
+    if (failed)
+        folder.spares().discard(spare->name);
+    else
+        failed = folder.spares().publish(*spare, folder.attempts(), name);
+    if (!failed && order.terms.asks) {
+        failed = make_durable(folder, spare->directory.get());
+        if (failed) remove_attempt(folder, order.attempt);
     }
-    auto directory = open_attempt(folder, name);
-    int failed = directory ? write_files(directory.get(), order, input) : errno;
-    if (!failed && order.terms.asks) failed = make_durable(folder, directory.get());
-    if (!failed && ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) failed = errno;
-    if (!failed) return directory;
-    std::error_code ignored;
-    std::filesystem::remove_all(folder.attempts_path() + "/" + name, ignored);
+    if (!failed) return std::move(spare->directory);
+    if (failed == ENOTEMPTY || failed == EEXIST)
+        return error(Errc::conflict, "the attempt's directory exists");
     return os_error("attempt's directory", failed);
 }
 
@@ -159,20 +164,7 @@ bool has_started(const StateFolder& folder, AttemptKey attempt) {
 }
 
 bool remove_attempt(StateFolder& folder, AttemptKey attempt) {
-    const auto name = directory_name(attempt);
-    const auto directory = open_attempt(folder, name);
-    if (!directory) return true;
-    // What most attempts leave is known by name; the rest, if any, is found below.
-    for (const auto* known : {files::job_socket, files::shim_socket, files::output, files::result,
-                              files::started, files::order})
-        ::unlinkat(directory.get(), known, 0);
-    ::unlinkat(directory.get(), files::work, AT_REMOVEDIR);
-    if (::unlinkat(folder.attempts(), name.c_str(), AT_REMOVEDIR) == 0) return true;
-    std::error_code failed;
-    std::filesystem::remove_all(folder.attempts_path() + "/" + name, failed);
-    if (!failed) return true;
-    folder.move_aside(name);
-    return false;
+    return folder.spares().recycle(folder.attempts(), directory_name(attempt));
 }
 
 }  // namespace perdure

@@ -28,7 +28,7 @@ struct AttemptInput {
 
 // Makes the directory and locks it; the lock belongs to whoever has the descriptor. Durable if the
 // attempt asks before its start. On failure nothing is left. conflict: it is there already.
-Result<Fd> make_attempt(const StateFolder& folder, const Order& order, const AttemptInput& input);
+Result<Fd> make_attempt(StateFolder& folder, const Order& order, const AttemptInput& input);
 
 struct FoundAttempt {
     OnDisk on_disk;
@@ -46,7 +46,7 @@ Result<ReadResult> read_result(const StateFolder& folder, AttemptKey attempt);
 Result<std::string> read_output(const StateFolder& folder, AttemptKey attempt, std::uint64_t offset,
                                 std::size_t max);
 bool has_started(const StateFolder& folder, AttemptKey attempt);
-// False: something in it resists; it has been moved aside.
+// False: something in it resists; it is out of the way all the same.
 bool remove_attempt(StateFolder& folder, AttemptKey attempt);
 
 }  // namespace perdure

@@ -73,6 +73,8 @@ Result<void> StateFolder::lock_and_open(const std::string& path) {
     if (!attempts_ || ::fstat(root_.get(), &about) != 0 || !::realpath(path.c_str(), whole))
         return os_error("state directory `" + path + "`");
     attempts_path_ = std::string(whole) + "/attempts";
+    if (!spares_.open(root_.get(), std::string(whole) + "/spare"))
+        return os_error("state directory `" + path + "`");
     identity_ = {.machine = machine_id(),
                  .boot = first_line("/proc/sys/kernel/random/boot_id"),
                  .device = about.st_dev,

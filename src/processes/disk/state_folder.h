@@ -3,6 +3,7 @@
 //   lock            held while a worker lives
 //   life            its number, and how earlier lives ended
 //   attempts/       one directory for each attempt, named JOB.EPOCH
+//   spare/          directories to be used again
 //   damaged/        what could not be understood, for a person to look at
 #pragma once
 
@@ -17,6 +18,7 @@
 
 #include "base/result.h"
 #include "core/takeover.h"
+#include "processes/disk/spare_folders.h"
 #include "shim/format/fd.h"
 
 namespace perdure {
@@ -38,6 +40,7 @@ public:
     void move_aside(const std::string& name);
 
     const StateDirectory& identity() const { return identity_; }
+    SpareFolders& spares() { return spares_; }
     int attempts() const { return attempts_.get(); }
     const std::string& attempts_path() const { return attempts_path_; }
     // By this, processes of our attempts are known in /proc: the mark of one is mark() + its name.
@@ -64,6 +67,7 @@ private:
     Fd root_;
     Fd lock_;
     Fd attempts_;
+    SpareFolders spares_;
     std::string attempts_path_;
     std::string mark_;
     StateDirectory identity_;

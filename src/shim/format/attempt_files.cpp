@@ -32,10 +32,10 @@ private:
 };
 
 int write_new(int directory, const char* name, std::string_view bytes, bool sync) {
-    const Fd file(
-        ::openat(directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    const Fd file(::openat(directory, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file) return errno;
     if (const int failed = write_all(file.get(), bytes)) return failed;
+    if (::ftruncate(file.get(), static_cast<off_t>(bytes.size())) != 0) return errno;
     if (sync && ::fdatasync(file.get()) != 0) return errno;
     return 0;
 }

@@ -11,8 +11,10 @@
 namespace perdure::attempt_files {
 
 inline constexpr auto order = "order";
+inline constexpr auto order_draft = "order.new";
 inline constexpr auto started = "started";
 inline constexpr auto result = "result.json";
+inline constexpr auto result_draft = "result.json.new";
 inline constexpr auto output = "output";
 inline constexpr auto output_tail = "output.tail";
 inline constexpr auto args = "args.json";
@@ -29,6 +31,8 @@ inline constexpr std::size_t result_file_max = std::size_t{8} << 20;
 
 // Both answer an errno; zero is success. The second one survives a power loss: the bytes are
 // synced under another name, then renamed, then the directory is synced.
+// What has that name, or the draft's, is written over: its blocks are used again, which a file
+// system does faster than giving them away and finding others.
 int write_plainly(int directory, const char* name, std::string_view bytes);
 int write_durably(int directory, const char* name, std::string_view bytes);
 int sync_file(int directory, const char* name);

@@ -1,0 +1,146 @@
+#include "processes/disk/spare_folders.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "shim/format/attempt_files.h"
+
+namespace perdure {
+namespace {
+
+namespace files = attempt_files;
+
+constexpr std::size_t waiting_max = 128;
+
+struct CloseDirectory {
+    void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+Error os_error(const char* what, int number) {
+    const bool shortage = number == ENOMEM || number == EMFILE || number == ENFILE;
+    return error(shortage ? Errc::overloaded : Errc::unavailable,
+                 std::string(what) + ": " + ::strerror(number));
+}
+
+// Whether a folder holds nothing but the names that are allowed.
+template <class Allowed>
+bool holds_only(int parent, const char* name, Allowed allowed) {
+    const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    const std::unique_ptr<DIR, CloseDirectory> folder(fd < 0 ? nullptr : ::fdopendir(fd));
+    if (!folder) return false;
+    while (const auto* entry = ::readdir(folder.get())) {
+        const std::string_view found = entry->d_name;
+        if (found != "." && found != ".." && !allowed(found)) return false;
+    }
+    return true;
+}
+
+bool is_plain(int directory, const char* name) {
+    struct stat about {};
+    if (::fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
+    return S_ISREG(about.st_mode) && about.st_nlink == 1 && (about.st_mode & 0777) == 0600;
+}
+
+}  // namespace
+
+bool SpareFolders::open(int root, const std::string& path) {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+    path_ = path;
+    const auto name = std::filesystem::path(path).filename().string();
+    ::mkdirat(root, name.c_str(), 0700);
+    folder_.reset(::openat(root, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return static_cast<bool>(folder_);
+}
+
+std::string SpareFolders::next_name() {
+    const std::lock_guard hold(mutex_);
+    return std::to_string(++last_);
+}
+
+std::string SpareFolders::longest_waiting() {
+    const std::lock_guard hold(mutex_);
+    if (waiting_.empty()) return {};
+    auto name = std::move(waiting_.front());
+    waiting_.pop_front();
+    return name;
+}
+
+bool SpareFolders::wait_again(const std::string& name) {
+    const std::lock_guard hold(mutex_);
+    if (waiting_.size() >= waiting_max) return false;
+    waiting_.push_back(name);
+    return true;
+}
+
+Result<SpareFolders::Spare> SpareFolders::take() {
+    Spare spare{.name = longest_waiting()};
+    if (spare.name.empty()) return make_new();
+    spare.directory.reset(::openat(folder_.get(), spare.name.c_str(),
+                                   O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (spare.directory && ::flock(spare.directory.get(), LOCK_EX | LOCK_NB) == 0) return spare;
+    // Its last shim is on its way out and still has the lock.
+    if (!wait_again(spare.name)) discard(spare.name);
+    return make_new();
+}
+
+Result<SpareFolders::Spare> SpareFolders::make_new() {
+    Spare spare{.name = next_name()};
+    if (::mkdirat(folder_.get(), spare.name.c_str(), 0700) != 0)
+        return os_error("attempt's directory", errno);
+    spare.directory.reset(::openat(folder_.get(), spare.name.c_str(),
+                                   O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!spare.directory || ::flock(spare.directory.get(), LOCK_EX | LOCK_NB) != 0)
+        return os_error("attempt's directory", errno);
+    return spare;
+}
+
+int SpareFolders::publish(Spare& spare, int attempts, const std::string& name) {
+    if (::renameat(folder_.get(), spare.name.c_str(), attempts, name.c_str()) == 0) return 0;
+    const int failed = errno;
+    discard(spare.name);
+    return failed;
+}
+
+bool SpareFolders::is_clean(const Fd& directory) const {
+    struct stat about {};
+    const bool has_work = ::fstatat(directory.get(), files::work, &about, AT_SYMLINK_NOFOLLOW) == 0;
+    if (has_work && (!S_ISDIR(about.st_mode) || (about.st_mode & 0777) != 0700)) return false;
+    const auto nothing = [](std::string_view) { return false; };
+    const auto known = [](std::string_view name) {
+        return name == files::order_draft || name == files::result_draft || name == files::work;
+    };
+    return is_plain(directory.get(), files::order_draft) &&
+           is_plain(directory.get(), files::result_draft) &&
+           holds_only(directory.get(), ".", known) &&
+           (!has_work || holds_only(directory.get(), files::work, nothing));
+}
+
+bool SpareFolders::recycle(int attempts, const std::string& name) {
+    const auto spare = next_name();
+    if (::renameat(attempts, name.c_str(), folder_.get(), spare.c_str()) != 0)
+        return errno == ENOENT;
+    const Fd directory(
+        ::openat(folder_.get(), spare.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!directory) return discard(spare);
+    for (const auto* old : {files::started, files::job_socket, files::shim_socket, files::output,
+                            files::output_tail, files::args, files::checkpoint})
+        ::unlinkat(directory.get(), old, 0);
+    ::renameat(directory.get(), files::order, directory.get(), files::order_draft);
+    ::renameat(directory.get(), files::result, directory.get(), files::result_draft);
+    if (!is_clean(directory)) return discard(spare);
+    return wait_again(spare) || discard(spare);
+}
+
+bool SpareFolders::discard(const std::string& name) {
+    std::error_code failed;
+    std::filesystem::remove_all(path_ + "/" + name, failed);
+    return !failed;
+}
+
+}  // namespace perdure
