@@ -12,7 +12,7 @@ namespace {
 
 // A claim that meets a long line of jobs behind one key moves them away a piece at a time.
 constexpr std::uint32_t looked_at_max = 1'000;
-constexpr std::uint32_t ahead_max = 256;
+constexpr std::uint32_t ahead_max = 1'000;
 
 // The front of a line. A job that is not in memory is loaded with its row.
 std::vector<ClaimOrder> line_after(State& state, ShapeId shape,

@@ -48,22 +48,21 @@ std::string_view Found::bytes(int column) const {
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
-void Statement::bind(std::initializer_list<Value> values) {
+void Statement::bind(const Value* values, std::size_t count) {
     if (!statement_) {
         const int code = sqlite3_prepare_v3(connection_.handle(), sql_, -1,
                                             SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);
         if (code != SQLITE_OK) connection_.fail(code, sql_);
+        PERDURE_ASSERT(sqlite3_bind_parameter_count(statement_) == static_cast<int>(count));
     }
-    PERDURE_ASSERT(sqlite3_bind_parameter_count(statement_) == static_cast<int>(values.size()));
-    int index = 0;
-    for (const auto& value : values) {
-        const int code = bind_one(statement_, ++index, value);
+    for (std::size_t i = 0; i < count; ++i) {
+        const int code = bind_one(statement_, static_cast<int>(i) + 1, values[i]);
         if (code != SQLITE_OK) connection_.fail(code, sql_);
     }
 }
 
-int Statement::run(std::initializer_list<Value> values) {
-    bind(values);
+int Statement::run(const Value* values, std::size_t count) {
+    bind(values, count);
     const int code = sqlite3_step(statement_);
     const int reset = sqlite3_reset(statement_);
     if (code != SQLITE_DONE) connection_.fail(reset != SQLITE_OK ? reset : code, sql_);
@@ -75,7 +74,7 @@ void Statement::run_one(std::initializer_list<Value> values) {
 }
 
 Found Statement::query(std::initializer_list<Value> values) {
-    bind(values);
+    bind(values.begin(), values.size());
     return Found(connection_, statement_);
 }
 

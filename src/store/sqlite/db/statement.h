@@ -91,13 +91,14 @@ public:
     Statement& operator=(const Statement&) = delete;
 
     // How many rows it has changed.
-    int run(std::initializer_list<Value> values);
+    int run(std::initializer_list<Value> values) { return run(values.begin(), values.size()); }
+    int run(const Value* values, std::size_t count);
     // Exactly one row must change: otherwise the tables contradict each other (C3).
     void run_one(std::initializer_list<Value> values);
     Found query(std::initializer_list<Value> values);
 
 private:
-    void bind(std::initializer_list<Value> values);
+    void bind(const Value* values, std::size_t count);
 
     Connection& connection_;
     const char* sql_;

@@ -216,8 +216,7 @@ CREATE TABLE run (
   confirm_deadline INTEGER NOT NULL,
   kill_order       INTEGER,
   wake_at          INTEGER,
-  life             BLOB NOT NULL,
-  UNIQUE (session, assignment)
+  life             BLOB NOT NULL
 ) STRICT;
 CREATE INDEX run_wake ON run (wake_at) WHERE wake_at IS NOT NULL;
 

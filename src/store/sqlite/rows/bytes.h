@@ -14,6 +14,8 @@ namespace perdure::sqlite {
 
 class ByteWriter {
 public:
+    ByteWriter() { out_.reserve(usual); }
+
     void number(std::uint64_t value) {
         while (value >= 0x80) {
             out_.push_back(static_cast<char>(value | 0x80));
@@ -41,6 +43,7 @@ public:
     std::string take() { return std::move(out_); }
 
 private:
+    static constexpr std::size_t usual = 200;
     std::string out_;
 };
 

@@ -32,27 +32,27 @@ std::int64_t code(Enum value) {
 }  // namespace
 
 PlaceTables::PlaceTables(Connection& c)
-    : insert_job_(c,
-                  "INSERT INTO job (id, shape, body_hash, submitted_at, spec)"
-                  " VALUES (?, ?, ?, ?, ?)"),
-      delete_job_(c, "DELETE FROM job WHERE id = ?"),
+    : insert_job_(c, "job (id, shape, body_hash, submitted_at, spec)", 5),
+      insert_ready_(c,
+                    "ready (shape, rank, since, job, queue_deadline, kept_until, avoid,"
+                    " avoid_until, wake_at, life)",
+                    10),
+      insert_run_(c,
+                  "run (job, session, assignment, state, confirm_deadline, kill_order, wake_at,"
+                  " life)",
+                  8),
+      insert_outcome_(c,
+                      "outcome (job, state, cause, rule, may_have_run, discarded, ended_at,"
+                      " ended_on, forget_at, life)",
+                      10),
       insert_timer_(c,
                     "INSERT INTO timer (job, due, date, avoid, wake_at, life)"
                     " VALUES (?, ?, ?, ?, ?, ?)"),
-      insert_ready_(c,
-                    "INSERT INTO ready (shape, rank, since, job, queue_deadline, kept_until,"
-                    " avoid, avoid_until, wake_at, life) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       insert_blocked_(c,
                       "INSERT INTO blocked (job, tenant, kind, name, shape, rank, since,"
                       " queue_deadline, avoid, avoid_until, wake_at, life)"
                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-      insert_run_(c,
-                  "INSERT INTO run (job, session, assignment, state, confirm_deadline, kill_order,"
-                  " wake_at, life) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
-      insert_outcome_(c,
-                      "INSERT INTO outcome (job, state, cause, rule, may_have_run, discarded,"
-                      " ended_at, ended_on, forget_at, life)"
-                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      delete_job_(c, "DELETE FROM job WHERE id = ?"),
       delete_timer_(c, "DELETE FROM timer WHERE job = ?"),
       delete_ready_(c, "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job = ?"),
       delete_blocked_(c, "DELETE FROM blocked WHERE job = ?"),
@@ -88,7 +88,7 @@ PlaceTables::PlaceTables(Connection& c)
 
 void PlaceTables::save(JobRow& job) {
     if (!job.stored) {
-        insert_job_.run_one(
+        insert_job_.add(
             {job.id, job.shape, job.body_hash, job.submitted_at, Value::blob(encode(*job.spec))});
     } else {
         erase(job, *job.stored);
@@ -104,13 +104,20 @@ void PlaceTables::save(JobRow& job) {
     job.changed = false;
 }
 
+void PlaceTables::finish() {
+    insert_job_.finish();
+    insert_ready_.finish();
+    insert_run_.finish();
+    insert_outcome_.finish();
+}
+
 void PlaceTables::insert_ready(const JobRow& job, const Ready& ready, std::string_view life) {
     const auto& order = ready.stay.order;
     const auto rank = rank_of(order);
     const auto wake = wake_at(job).value_or(ready.stay.queue_deadline);
-    insert_ready_.run_one({job.shape, rank, order.since, job.id, ready.stay.queue_deadline,
-                           ready.kept_until, avoided(ready.stay), avoided_until(ready.stay), wake,
-                           Value::blob(life)});
+    insert_ready_.add({job.shape, rank, order.since, job.id, ready.stay.queue_deadline,
+                       ready.kept_until, avoided(ready.stay), avoided_until(ready.stay), wake,
+                       Value::blob(life)});
     if (!is_in_first_line(job, order)) insert_line_.run_one({job.id, rank, order.since});
     wakes_.add(wake, job.shape, rank, order.since);
     if (!job.wants_its_things()) return;
@@ -135,12 +142,12 @@ void PlaceTables::insert(const JobRow& job) {
                                  avoided(stay), avoided_until(stay), wake, Value::blob(life)});
     } else if (const auto* run = job.in<Run>()) {
         const Value order = run->order ? Value(code(*run->order)) : Value(nullptr);
-        insert_run_.run_one({job.id, run->session, run->assignment, code(run->state),
-                             run->confirm_deadline, order, wake, Value::blob(life)});
+        insert_run_.add({job.id, run->session, run->assignment, code(run->state),
+                         run->confirm_deadline, order, wake, Value::blob(life)});
     } else if (const auto* outcome = job.in<Outcome>()) {
-        insert_outcome_.run_one({job.id, code(outcome->state), code(outcome->cause), outcome->rule,
-                                 outcome->may_have_run, outcome->discarded, outcome->ended_at,
-                                 outcome->ended_on, outcome->forget_at, Value::blob(life)});
+        insert_outcome_.add({job.id, code(outcome->state), code(outcome->cause), outcome->rule,
+                             outcome->may_have_run, outcome->discarded, outcome->ended_at,
+                             outcome->ended_on, outcome->forget_at, Value::blob(life)});
     }
 }
 

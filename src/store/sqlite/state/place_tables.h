@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "store/sqlite/db/batch_insert.h"
 #include "store/sqlite/db/statement.h"
 #include "store/sqlite/rows/rows.h"
 #include "store/sqlite/state/wakes.h"
@@ -16,8 +17,9 @@ class PlaceTables {
 public:
     explicit PlaceTables(Connection& connection);
 
-    // Brings the tables to what the row says.
+    // Brings the tables to what the row says; all of it is there after finish().
     void save(JobRow& job);
+    void finish();
     // The job, its place and its history are no more.
     void forget(const JobRow& job);
     void keep(AttemptKey attempt, Large kind, std::string_view bytes);
@@ -44,8 +46,8 @@ private:
     void erase(const JobRow& job, const PlaceRow& place);
     void erase_ready(const JobRow& job, const Ready& ready);
 
-    Statement insert_job_, delete_job_;
-    Statement insert_timer_, insert_ready_, insert_blocked_, insert_run_, insert_outcome_;
+    BatchInsert insert_job_, insert_ready_, insert_run_, insert_outcome_;
+    Statement insert_timer_, insert_blocked_, delete_job_;
     Statement delete_timer_, delete_ready_, delete_blocked_, delete_run_, delete_outcome_;
     Statement insert_line_, delete_line_, insert_want_, delete_want_;
     Statement save_attempt_, delete_attempts_, insert_large_, delete_large_, delete_all_large_;

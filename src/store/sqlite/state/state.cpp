@@ -216,7 +216,9 @@ void State::put_key(const JobSpec& spec, const IdempotencyRow& row) {
 void State::drop_old_keys() { drop_keys_.run({now()}); }
 
 void State::flush() {
+    if (changed_jobs_.empty()) return;
     for (auto* job : changed_jobs_) places_.save(*job);
+    places_.finish();
     changed_jobs_.clear();
 }
 
