@@ -19,9 +19,10 @@ Duration back_off(std::uint32_t in_a_row) {
 bool is_hopeless(const ChildEndFacts& facts) {
     const auto code = static_cast<ExitCode>(facts.exit_code);
     if (code == ExitCode::usage || code == ExitCode::corrupt) return true;
-    // A busy port or directory at the very start is somebody else's. Later it was ours: whoever
-    // sits there now may go again.
-    return code == ExitCode::conflict && !facts.ever_ready;
+    // A busy port or directory at the very start is somebody else's, and a disk that cannot be
+    // written was never ours. Later it was: whoever sits there now may go again, and so may what
+    // fills the disk.
+    return !facts.ever_ready && (code == ExitCode::conflict || code == ExitCode::temporary);
 }
 
 }  // namespace

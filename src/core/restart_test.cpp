@@ -60,7 +60,8 @@ TEST(DecideChildEnd, gives_up_where_only_a_person_can_help) {
     EXPECT_EQ(decide_child_end({.exit_code = 4}).kind, Kind::give_up);
     EXPECT_EQ(decide_child_end({.exit_code = 4, .ever_ready = true}).kind, Kind::again);
     EXPECT_EQ(decide_child_end({.exit_code = 1}).kind, Kind::again);
-    EXPECT_EQ(decide_child_end({.exit_code = 75}).kind, Kind::again);
+    EXPECT_EQ(decide_child_end({.exit_code = 75}).kind, Kind::give_up);
+    EXPECT_EQ(decide_child_end({.exit_code = 75, .ever_ready = true}).kind, Kind::again);
 }
 
 TEST(DecideChildEnd, lets_go_what_leaves_by_itself) {

@@ -35,6 +35,10 @@ void allow_many_descriptors() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+Error about(const std::string& file, const Error& why) {
+    return error(why.code, file + ": " + why.what);
+}
+
 ApiOptions api_options(const Config& config, const ProcessSurroundings& around) {
     const auto colon = config.listen.rfind(':');
     ApiOptions options{.version = around.version, .store = "sqlite", .timing = config.timing};
@@ -86,10 +90,10 @@ private:
         };
         auto store = SqliteStore::open({.path = config_.data + "/perdure.db", .fatal = fatal},
                                        config_.timing);
-        if (!store) return store.error();
+        if (!store) return about(config_.data + "/perdure.db", store.error());
         store_ = std::move(*store);
         auto blobs = SqliteBlobs::open({.path = config_.data + "/logs.db", .fatal = fatal});
-        if (!blobs) return blobs.error();
+        if (!blobs) return about(config_.data + "/logs.db", blobs.error());
         blobs_ = std::move(*blobs);
         return {};
     }

@@ -193,6 +193,8 @@ void Shim::write_result() {
         return;
     }
     const bool fits = result_text_.size() <= result_inline_max;
+    // The last of the output was kept just now: the worker fetches it before it reports the end.
+    if (log_.printed() > 0) link_.send(talk::printed);
     link_.send(talk::ended, fits ? std::string_view(result_text_) : std::string_view{});
     link_.flush(tell_patience_ms);
     phase_ = Phase::told;

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""What bad input and bad surroundings get: a stable code, a sentence that says what to do, nothing
+stored, nothing lost, and the process lives. One table; each row is a function that says what is
+wrong, or nothing. (What bad requests get over HTTP is tests/wire/bad_input_test.cpp.)
+
+    bad_input.py [NAME...]
+"""
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+
+from instance import PERDURE, Instance, Refused, Unreachable, run_cli
+
+TABLE = {}
+
+
+def row(function):
+    TABLE[function.__name__] = function
+    return function
+
+
+def expect(condition, *facts):
+    if not condition:
+        raise AssertionError(" ".join(str(fact) for fact in facts))
+
+
+def perdure(*args, directory=".", timeout=30, env=None):
+    return subprocess.run([PERDURE, *args], capture_output=True, text=True, timeout=timeout,
+                          stdin=subprocess.DEVNULL, cwd=directory,
+                          env=dict(os.environ, **(env or {})))
+
+
+def refused_start(result, *words, codes=(2, 3, 4, 8, 75)):
+    """A process that refused to start: at once, with a code and all these words."""
+    expect(result.returncode in codes, "exit code", result.returncode, result.stderr)
+    for word in words:
+        expect(word in result.stderr, f"`{word}` is missing in:", result.stderr)
+    expect("terminate" not in result.stderr and "bug" not in result.stderr, result.stderr)
+
+
+def up(instance, *args):
+    return perdure("up", "--data", instance.directory + "/data", "--listen", "127.0.0.1:0", *args,
+                   directory=instance.directory)
+
+
+# --- starting -----------------------------------------------------------------------------------
+
+
+@row
+def a_second_server_on_the_same_directory(instance):
+    instance.start()
+    refused_start(up(instance), instance.directory, codes=(4,))
+    instance.submit({"argv": ["true"]})
+
+
+@row
+def a_database_file_of_something_else(instance):
+    os.mkdir(instance.directory + "/data")
+    foreign = sqlite3.connect(instance.directory + "/data/perdure.db")
+    foreign.execute("CREATE TABLE cat (name)")
+    foreign.commit()
+    foreign.close()
+    refused_start(up(instance), "perdure.db", codes=(8,))
+    kept = sqlite3.connect(instance.directory + "/data/perdure.db")
+    expect(kept.execute("SELECT count(*) FROM cat").fetchone() == (0,), "the file was changed")
+
+
+@row
+def a_database_that_is_no_database(instance):
+    os.mkdir(instance.directory + "/data")
+    with open(instance.directory + "/data/perdure.db", "w") as file:
+        file.write("a letter to a friend\n" * 500)
+    refused_start(up(instance), "perdure.db", codes=(8,))
+
+
+@row
+def a_busy_port(instance):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = perdure("up", "--data", instance.directory + "/data", "--listen",
+                         f"127.0.0.1:{port}")
+    refused_start(result, str(port), codes=(4,))
+
+
+@row
+def an_address_that_others_can_reach(instance):
+    refused_start(perdure("up", "--data", instance.directory + "/data", "--listen", "0.0.0.0:0"),
+                  "0.0.0.0", codes=(2,))
+
+
+@row
+def a_config_with_an_unknown_key(instance):
+    config(instance, '[worker]\nslots = 3\nslotz = 4\n')
+    refused_start(perdure("config", directory=instance.directory), "perdure.toml", "3", "slotz",
+                  "slots", codes=(2,))
+
+
+@row
+def a_truncated_config(instance):
+    config(instance, '[worker\nslots = ')
+    refused_start(perdure("config", directory=instance.directory), "perdure.toml", codes=(2,))
+
+
+@row
+def a_foreign_config(instance):
+    config(instance, "<html>\0\1\2</html>")
+    refused_start(perdure("config", directory=instance.directory), "perdure.toml", codes=(2,))
+
+
+def config(instance, text):
+    with open(instance.directory + "/perdure.toml", "w") as file:
+        file.write(text)
+
+
+@row
+def a_data_directory_that_is_a_file(instance):
+    open(instance.directory + "/data", "w").close()
+    refused_start(up(instance), "data")
+
+
+# --- disks --------------------------------------------------------------------------------------
+
+
+def mounted(instance, options):
+    os.mkdir(instance.directory + "/data")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", instance.directory + "/data"],
+                   check=True)
+
+
+def unmount(instance):
+    subprocess.run(["umount", "-l", instance.directory + "/data"], check=False)
+
+
+@row
+def a_full_disk_and_then_room_again(instance):
+    mounted(instance, "size=24m")
+    try:
+        instance.start()
+        before = instance.submit({"argv": ["true"]})
+        instance.wait_until_ended([before], 20)
+        fill(instance.directory + "/data/ballast")
+        refusal = refused_submits(instance)
+        expect(refusal is None or refusal.status == 503, refusal)
+        expect(refusal is None or "disk" in str(refusal), refusal)
+        os.remove(instance.directory + "/data/ballast")
+        began = time.monotonic()
+        after = instance.submit({"argv": ["true"]}, patience=10)
+        instance.wait_until_ended([after], 20)
+        expect(time.monotonic() - began < 10, "normal again only after", time.monotonic() - began)
+        expect(instance.job(before)["state"] == "succeeded", "lost", before)
+    finally:
+        instance.process.kill()
+        unmount(instance)
+
+
+def fill(path):
+    with open(path, "wb") as file:
+        try:
+            while True:
+                file.write(b"x" * 65536)
+                file.flush()
+        except OSError:
+            pass
+
+
+def refused_submits(instance):
+    """Submits until one is refused; each answer must come within 5 s."""
+    for _ in range(200):
+        began = time.monotonic()
+        try:
+            instance.ask("POST", "/v1/jobs", {"argv": ["true"], "args": "x" * 30000}, timeout=6)
+        except Refused as refused:
+            expect(time.monotonic() - began < 5.5, "refused after", time.monotonic() - began)
+            return refused
+        except Unreachable:
+            return None  # the server has gone and comes back
+    raise AssertionError("nothing was refused on a full disk")
+
+
+@row
+def a_read_only_disk(instance):
+    mounted(instance, "size=8m,ro")
+    try:
+        refused_start(up(instance), "data")
+    finally:
+        unmount(instance)
+
+
+# --- jobs ---------------------------------------------------------------------------------------
+
+
+def ended(instance, job, patience=60):
+    identity = instance.submit(job)
+    instance.wait_until_ended([identity], patience)
+    return instance.job(identity)
+
+
+def unusable(instance, argv, *words):
+    job = ended(instance, {"argv": argv})
+    expect(job["state"] == "failed" and job["cause"] == "command_unusable", json.dumps(job))
+    text = json.dumps(job)
+    for word in words:
+        expect(word in text, f"`{word}` is missing in:", text)
+
+
+@row
+def a_command_that_does_not_exist(instance):
+    unusable(instance.start(), ["no-such-command"], "no-such-command")
+
+
+@row
+def a_command_that_is_a_directory(instance):
+    unusable(instance.start(), ["/usr"], "directory")
+
+
+@row
+def a_command_without_the_run_bit(instance):
+    path = instance.directory + "/plain"
+    open(path, "w").close()
+    unusable(instance.start(), [path], "executable")
+
+
+@row
+def a_working_directory_that_is_not_there(instance):
+    instance.start()
+    job = ended(instance, {"argv": ["true"], "cwd": "/no/such/folder"})
+    expect(job["cause"] == "command_unusable" and "/no/such/folder" in json.dumps(job), job)
+
+
+@row
+def a_job_that_prints_a_gigabyte(instance):
+    instance.start()
+    job = ended(instance, {"argv": ["sh", "-c", "yes | head -c 1000000000; echo the end"],
+                           "output_max": 1 << 20})
+    expect(job["state"] == "succeeded", job)
+    log = instance.ask("GET", f"/v1/jobs/{job['id']}/logs")
+    expect(len(log) < (1 << 20) + 1000, "kept", len(log))
+    expect(log.startswith(b"y\ny\n") and log.endswith(b"the end\n"), log[:20], log[-20:])
+
+
+@row
+def a_job_that_prints_binary_without_a_newline(instance):
+    instance.start()
+    job = ended(instance, {"argv": ["sh", "-c", r"printf '\000\377\001abc'"]})
+    log = instance.ask("GET", f"/v1/jobs/{job['id']}/logs")
+    expect(log == b"\0\xff\1abc", log)
+
+
+@row
+def an_id_that_does_not_exist(instance):
+    instance.start()
+    result = run_cli(instance, "job", "show", "0000000000000")
+    expect(result.returncode == 3, result)
+
+
+def run(names):
+    failed = []
+    for name in names or TABLE:
+        instance = Instance()
+        try:
+            TABLE[name](instance)
+            print(f"{'ok':<6} {name}", flush=True)
+        except Exception as failure:  # every row is tried
+            failed.append(name)
+            print(f"WRONG  {name}: {failure}\n" + "".join(instance.said[-20:]), flush=True)
+        finally:
+            instance.remove()
+    print(f"{len(names or TABLE) - len(failed)} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))
