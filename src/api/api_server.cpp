@@ -67,7 +67,6 @@ ApiServer::ApiServer(Server& server, Catalogue& catalogue, Blobs& blobs, Clock& 
                                      std::move(options))),
       acceptor_(clock.executor()),
       pause_(clock.make_alarm()),
-      watch_(clock.make_alarm()),
       gate_(clock.executor()) {}
 
 Result<void> ApiServer::listen() {
@@ -123,6 +122,7 @@ Task<void> ApiServer::serve_one(std::shared_ptr<State> state, std::shared_ptr<Co
     co_await serve(state->api, std::move(one));
     --state->api->metrics.connections;
     state->connections.remove(place);
+    if (state->api->stopping) state->watch->ring();
 }
 
 Task<void> ApiServer::refuse_one(std::shared_ptr<State> state, std::shared_ptr<Connection> one) {
@@ -139,7 +139,7 @@ Task<void> ApiServer::refuse_one(std::shared_ptr<State> state, std::shared_ptr<C
 Task<void> ApiServer::cut_off_overdue() {
     auto state = state_;
     while (!state->api->stopping || state->connections.size() > 0) {
-        co_await watch_->wait(seconds(1));
+        co_await state->watch->wait(seconds(1));
         state->connections.cut_off_overdue(state->api->clock.boot());
     }
 }
@@ -149,7 +149,7 @@ void ApiServer::stop() {
     boost::system::error_code ignored;
     acceptor_.close(ignored);
     pause_->ring();
-    watch_->ring();
+    state_->watch->ring();
     state_->api->bells.ring_all();
     state_->connections.cut_off_idle();
 }

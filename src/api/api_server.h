@@ -38,9 +38,11 @@ private:
         State(Server& server, Catalogue& catalogue, Blobs& blobs, Clock& clock, Log log,
               ApiOptions options)
             : api(std::make_shared<Api>(server, catalogue, blobs, clock, std::move(log),
-                                        std::move(options))) {}
+                                        std::move(options))),
+              watch(clock.make_alarm()) {}
         std::shared_ptr<Api> api;
         Connections connections;
+        std::unique_ptr<Alarm> watch;  // of those who are cut off
     };
 
     Task<void> accept_all();
@@ -52,7 +54,6 @@ private:
     std::shared_ptr<State> state_;
     Acceptor acceptor_;
     std::unique_ptr<Alarm> pause_;
-    std::unique_ptr<Alarm> watch_;
     std::uint16_t port_ = 0;
     Gate gate_;
 };

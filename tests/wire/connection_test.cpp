@@ -7,6 +7,7 @@
 #include <boost/asio/write.hpp>
 
 #include "tests/wire/live_server.h"
+#include "tests/wire/live_worker.h"
 
 namespace perdure::wire_tests {
 namespace {
@@ -198,6 +199,22 @@ TEST(Listen, a_busy_port_is_told_in_a_sentence) {
     EXPECT_TRUE(nowhere.listen().is(Errc::invalid));
     ApiServer open_to_all(server, store, blobs, clock, Log(), {.address = "0.0.0.0"});
     EXPECT_TRUE(open_to_all.listen().is(Errc::invalid));
+}
+
+TEST(Stop, ends_streams_and_waits_and_closes_what_is_idle) {
+    LiveServer server;
+    LiveWorker worker({server.url()}, "w1", 1);
+    ApiClient client(server.client_options());
+    eventually([&] {
+        const auto workers = client.request("GET", "/v1/workers");
+        return workers && workers->text.find("w1") != std::string::npos;
+    });
+    asio::io_context context;
+    tcp::socket idle(context);
+    idle.connect({asio::ip::address_v4::loopback(), server.port()});
+    server.stop();
+    eventually([&] { return server.finished(); });
+    EXPECT_TRUE(client.request("GET", "/livez").is(Errc::unavailable));
 }
 
 TEST(Client, says_that_nobody_answers) {

@@ -89,6 +89,12 @@ void LiveServer::stop() {
     });
 }
 
+bool LiveServer::finished() {
+    bool finished = false;
+    on_loop([&] { finished = api_.finished(); });
+    return finished;
+}
+
 std::string exchange(std::uint16_t port, std::string_view bytes,
                      const std::function<bool(const std::string&)>& enough) {
     asio::io_context context;

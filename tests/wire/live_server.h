@@ -2,6 +2,7 @@
 // loop has a thread of its own, so that a test can simply call and wait.
 #pragma once
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <map>
@@ -43,9 +44,12 @@ public:
     // Runs it on the server's loop and waits for it.
     void on_loop(std::function<void()> work);
     void stop();
+    bool finished();
 
 private:
     boost::asio::io_context context_{1};
+    // The loop goes on when the server has stopped and nothing is left to do.
+    boost::asio::executor_work_guard<Executor> guard_{context_.get_executor()};
     AsioClock clock_{context_};
     StderrLog log_{Level::error};
     Entropy random_;

@@ -30,6 +30,7 @@ public:
         alarm_->ring();
     }
 
+    Alarm& alarm() { return *alarm_; }
     Task<void> wait() { return alarm_->wait(keep_alive_every); }
     // What is to be sent; an empty line, if there is nothing, says that we live.
     std::string take() { return pending_.empty() ? "\n" : std::exchange(pending_, {}); }
@@ -52,6 +53,7 @@ Task<Response> stream_work(Api& api, const Request& request, ChunkedBody& body) 
     if (const auto& misfit = query.finish()) co_return problem(*misfit);
 
     const auto outbox = std::make_shared<StreamOutbox>(api.clock);
+    const Bells::Listening until_the_server_stops(api.bells, JobId{}, outbox->alarm());
     auto stream = co_await api.server.sessions().open_stream(*session, outbox);
     if (!stream) co_return problem(stream.error());
     Response head{.content_type = "application/x-ndjson"};
