@@ -1,0 +1,153 @@
+#include "bench/bench.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <functional>
+
+#include "bench/figures.h"
+#include "bench/options.h"
+#include "bench/scratch.h"
+#include "bench/stopwatch.h"
+
+namespace perdure::bench {
+namespace {
+
+constexpr std::size_t connections = 64;
+constexpr std::size_t command_slots = 8;
+constexpr std::size_t noop_slots = 4000;
+constexpr std::size_t million = 1'000'000;
+
+struct Sizes {
+    std::size_t syncs, lives, drain, requests, shims, latency, commands;
+};
+constexpr Sizes usual{2000, 200'000, 30'000, 100'000, 1000, 1000, 1500};
+constexpr Sizes small{300, 20'000, 10'000, 20'000, 200, 200, 200};
+
+class Bench {
+public:
+    Bench(const Options& options, const Scratch& scratch)
+        : options_(options), scratch_(scratch), sizes_(options.quick ? small : usual) {
+        if (options.backlog) sizes_.drain = 300'000;
+    }
+
+    Result<Figures> run() {
+        using Step = Result<void> (Bench::*)();
+        for (const Step step : {&Bench::ceilings, &Bench::throughput, &Bench::commands})
+            if (auto done = (this->*step)(); !done) return done.error();
+        if (options_.backlog)
+            if (auto done = backlog(); !done) return done.error();
+        return figures_;
+    }
+
+private:
+    // Says what is being measured, measures it in a folder of its own, keeps the figure.
+    template <class Figure>
+    Result<void> measure(const std::string& what, Figure& into,
+                         const std::function<Result<Figure>()>& how) {
+        const Stopwatch watch;
+        fmt::print(stderr, "bench: {}…", what);
+        auto figure = how();
+        fmt::print(stderr, " {:.1f} s\n", watch.seconds());
+        if (!figure) return error(figure.error().code, what + ": " + figure.error().what);
+        into = std::move(*figure);
+        return {};
+    }
+
+    Result<void> ceilings() {
+        const auto folder = scratch_.folder("ceilings");
+        if (!folder) return folder.error();
+        auto done = measure<DiskSpeed>("bare fdatasync", figures_.disk,
+                                       [&] { return measure_disk(*folder, sizes_.syncs); });
+        if (done)
+            done = measure<StoreCeiling>("raw SQLite", figures_.raw, [&] {
+                return measure_raw_store(*folder, sizes_.lives, sizes_.drain);
+            });
+        if (done)
+            done = measure<double>("bare Beast", figures_.bare_http_per_s, [&] {
+                return measure_bare_http(sizes_.requests, connections);
+            });
+        if (done)
+            done = measure<ShimCeiling>("bare shims", figures_.shims, [&] {
+                return measure_bare_shims(*folder, sizes_.shims, command_slots);
+            });
+        return done;
+    }
+
+    Result<void> throughput() {
+        const auto folder = scratch_.folder("throughput");
+        if (!folder) return folder.error();
+        auto up = Instance::start({.folder = *folder, .slots = noop_slots});
+        if (!up) return up.error();
+        auto& instance = **up;
+        figures_.idle = instance.memory();
+        figures_.drained = sizes_.drain;
+        auto done = measure<Spread>("submit to start", figures_.latency_ms,
+                                    [&] { return measure_latency(instance, sizes_.latency); });
+        if (done)
+            done = measure<double>("whole lives", figures_.lives_per_s,
+                                   [&] { return measure_lives(instance, sizes_.lives); });
+        if (done)
+            done = measure<Drain>("draining a backlog", figures_.drain,
+                                  [&] { return measure_drain(instance, sizes_.drain); });
+        if (done)
+            done = measure<double>("single submits", figures_.submit_single_per_s, [&] {
+                return measure_single_submits(instance, sizes_.requests, connections);
+            });
+        figures_.after_load = instance.memory();
+        return done;
+    }
+
+    Result<void> commands() {
+        const auto folder = scratch_.folder("commands");
+        if (!folder) return folder.error();
+        auto up = Instance::start({.folder = *folder, .slots = command_slots});
+        if (!up) return up.error();
+        figures_.containment = "process tree by subreaper";
+        return measure<double>("supervised commands", figures_.commands_per_s,
+                               [&] { return measure_commands(**up, sizes_.commands); });
+    }
+
+    Result<void> backlog() {
+        const auto waiting = scratch_.folder("waiting");
+        if (!waiting) return waiting.error();
+        const auto behind_key = scratch_.folder("behind-key");
+        if (!behind_key) return behind_key.error();
+        Backlog measured;
+        auto done = measure<Backlog>("a million jobs", measured, [&] {
+            return measure_backlog(*waiting, *behind_key, million);
+        });
+        if (done) figures_.backlog = measured;
+        return done;
+    }
+
+    const Options& options_;
+    const Scratch& scratch_;
+    Sizes sizes_;
+    Figures figures_;
+};
+
+ExitCode refuse(const Error& why) {
+    fmt::print(stderr, "perdure: bench: {}\n", why.what);
+    return why.code == Errc::invalid ? ExitCode::usage : ExitCode::failed;
+}
+
+}  // namespace
+
+ExitCode run_bench(const std::vector<std::string>& words) {
+    const auto options = read_options(words);
+    if (!options) return refuse(options.error());
+    if (options->help) {
+        fmt::print("{}", help_text());
+        return ExitCode::ok;
+    }
+    const auto scratch = Scratch::make(options->directory, options->keep);
+    if (!scratch) return refuse(scratch.error());
+    const auto figures = Bench(*options, **scratch).run();
+    if (options->keep) fmt::print(stderr, "bench: kept {}\n", (*scratch)->path());
+    if (!figures) return refuse(figures.error());
+    fmt::print("{}", options->json ? as_json(*figures) : as_table(*figures));
+    return ExitCode::ok;
+}
+
+}  // namespace perdure::bench

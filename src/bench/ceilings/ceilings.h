@@ -1,0 +1,41 @@
+// Ceilings: what this machine can do at all, measured in the same run and on the same disk as
+// Perdure. Nothing of Perdure's own code takes part.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "bench/samples.h"
+
+namespace perdure::bench {
+
+struct DiskSpeed {
+    Spread fdatasync_ms;
+    double per_s = 0;
+};
+// Appends a page and calls fdatasync, one after another.
+Result<DiskSpeed> measure_disk(const std::string& folder, std::size_t count);
+
+struct StoreCeiling {
+    double lives_per_s = 0;
+    double drain_per_s = 0;  // claim and finish alone, over a backlog
+};
+// The least that any durable queue must do with SQLite: one table; for each job one insert, one
+// update that claims it and one that finishes it; a transaction for each batch of each.
+Result<StoreCeiling> measure_raw_store(const std::string& folder, std::size_t lives,
+                                       std::size_t backlog);
+
+// An HTTP server of nothing but Beast that answers 201 to everything, from a thread of this
+// process. Requests a second over `connections` connections.
+Result<double> measure_bare_http(std::size_t requests, std::size_t connections);
+
+struct ShimCeiling {
+    double one_by_one_per_s = 0;
+    double at_once_per_s = 0;
+};
+// perdure-bare-shim again and again: alone, and `slots` of them at the same time.
+Result<ShimCeiling> measure_bare_shims(const std::string& folder, std::size_t runs,
+                                       std::size_t slots);
+
+}  // namespace perdure::bench

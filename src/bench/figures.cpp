@@ -1,0 +1,193 @@
+#include "bench/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "wire/json_writer.h"
+
+namespace perdure::bench {
+namespace {
+
+constexpr double lives_ratio = 0.5;
+constexpr double drain_ratio = 0.6;
+constexpr double submit_ratio = 0.4;
+constexpr double submits_per_s = 40'000;
+constexpr double command_ratio = 0.5;
+constexpr double latency_p50_ms = 1;
+constexpr double latency_p99_ms = 5;
+constexpr double latency_syncs = 10;
+constexpr double idle_mib = 25;
+constexpr double claim_ratio = 2;
+constexpr double first_claim_s = 3;
+
+struct Row {
+    std::string measure, target, reached, ratio;
+    bool met = false;
+};
+
+std::string rate(double per_s) { return fmt::format("{:.0f}/s", per_s); }
+std::string ms(const Spread& spread) {
+    return fmt::format("p50 {:.2f} ms, p99 {:.2f} ms", spread.p50, spread.p99);
+}
+double part(double reached, double of) { return of > 0 ? reached / of : 0; }
+std::string share(double ratio) { return fmt::format("{:.0f} %", ratio * 100); }
+
+Row of_ceiling(std::string measure, double reached, double ceiling, double wanted,
+               const std::string& what) {
+    const auto ratio = part(reached, ceiling);
+    return {std::move(measure), fmt::format("≥ {} of {} {}", share(wanted), what, rate(ceiling)),
+            rate(reached), share(ratio), ratio >= wanted};
+}
+
+Row submits(const Figures& f) {
+    const auto ratio = part(f.submit_single_per_s, f.bare_http_per_s);
+    return {"durable single submits, 64 connections",
+            fmt::format("≥ {}, or ≥ {} of bare Beast {}", rate(submits_per_s), share(submit_ratio),
+                        rate(f.bare_http_per_s)),
+            rate(f.submit_single_per_s), share(ratio),
+            ratio >= submit_ratio || f.submit_single_per_s >= submits_per_s};
+}
+
+Row latency(const Figures& f) {
+    const auto p99_max = std::max(latency_p99_ms, latency_syncs * f.disk.fdatasync_ms.p99);
+    return {"submit → ran (≥ submit → start), 100/s",
+            fmt::format("p50 ≤ {} ms, p99 ≤ {:.1f} ms", latency_p50_ms, p99_max), ms(f.latency_ms),
+            fmt::format("{:.1f} syncs", part(f.latency_ms.p50, f.disk.fdatasync_ms.p50)),
+            f.latency_ms.p50 <= latency_p50_ms && f.latency_ms.p99 <= p99_max};
+}
+
+Row memory(std::string who, double mib) {
+    return {std::move(who), fmt::format("≤ {} MiB", idle_mib), fmt::format("{:.1f} MiB", mib), "",
+            mib > 0 && mib <= idle_mib};
+}
+
+Row claims(std::string what, const Spread& claim, const Spread& empty) {
+    const auto ratio = part(claim.p99, empty.p99);
+    return {std::move(what), fmt::format("p99 ≤ {}× the empty queue's {:.2f} ms", claim_ratio, empty.p99),
+            ms(claim), fmt::format("{:.1f}×", ratio), ratio <= claim_ratio};
+}
+
+std::vector<Row> rows_of(const Figures& f) {
+    std::vector<Row> rows = {
+        of_ceiling("whole lives, batches of 1,000", f.lives_per_s, f.raw.lives_per_s, lives_ratio,
+                   "raw SQLite"),
+        of_ceiling(fmt::format("drain of {} jobs", f.drained), f.drain.per_s, f.raw.drain_per_s,
+                   drain_ratio, "raw SQLite"),
+        submits(f),
+        latency(f),
+        of_ceiling("`true`, supervised: " + f.containment, f.commands_per_s,
+                   f.shims.at_once_per_s, command_ratio, "bare shims"),
+        memory("idle server", f.idle.server),
+        memory("idle worker", f.idle.worker)};
+    if (!f.backlog) return rows;
+    const auto& b = *f.backlog;
+    rows.push_back(claims("claim, 1,000,000 waiting", b.claim_waiting_ms, b.claim_empty_ms));
+    rows.push_back(claims("claim, 1,000,000 behind a key", b.claim_behind_key_ms, b.claim_empty_ms));
+    rows.push_back({"kill -9 to first claim, 1,000,000 waiting",
+                    fmt::format("≤ {} s", first_claim_s), fmt::format("{:.2f} s", b.first_claim_s),
+                    "", b.first_claim_s <= first_claim_s});
+    return rows;
+}
+
+// Columns as wide as their widest cell; some cells have characters of several bytes.
+std::size_t width(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t to) {
+    return text + std::string(to - std::min(to, width(text)), ' ');
+}
+
+void write_spread(JsonWriter& out, std::string_view name, const Spread& spread) {
+    out.key(name);
+    out.begin_object();
+    out.key("p50");
+    out.raw(fmt::format("{:.4f}", spread.p50));
+    out.key("p99");
+    out.raw(fmt::format("{:.4f}", spread.p99));
+    out.end_object();
+}
+
+void write_number(JsonWriter& out, std::string_view name, double number) {
+    out.key(name);
+    out.raw(fmt::format("{:.4f}", number));
+}
+
+void write_memory(JsonWriter& out, std::string_view name, const Memory& memory) {
+    out.key(name);
+    out.begin_object();
+    write_number(out, "server", memory.server);
+    write_number(out, "worker", memory.worker);
+    out.end_object();
+}
+
+void write_backlog(JsonWriter& out, const Backlog& backlog) {
+    out.key("backlog");
+    out.begin_object();
+    write_spread(out, "claim_empty_ms", backlog.claim_empty_ms);
+    write_spread(out, "claim_waiting_ms", backlog.claim_waiting_ms);
+    write_spread(out, "claim_behind_key_ms", backlog.claim_behind_key_ms);
+    write_number(out, "first_claim_s", backlog.first_claim_s);
+    out.end_object();
+}
+
+}  // namespace
+
+std::string as_table(const Figures& figures) {
+    auto rows = rows_of(figures);
+    rows.insert(rows.begin(), Row{"measure", "target", "reached", "ratio", true});
+    std::size_t widths[3] = {};
+    for (const auto& row : rows) {
+        widths[0] = std::max(widths[0], width(row.measure));
+        widths[1] = std::max(widths[1], width(row.target));
+        widths[2] = std::max(widths[2], width(row.reached));
+    }
+    std::string table = fmt::format(
+        "fdatasync {}, {}; raw SQLite {} lives; bare shims {} one by one\n"
+        "batch submits {}; after the load: server {:.0f} MiB, worker {:.0f} MiB\n\n",
+        ms(figures.disk.fdatasync_ms), rate(figures.disk.per_s), rate(figures.raw.lives_per_s),
+        rate(figures.shims.one_by_one_per_s), rate(figures.drain.submit_batch_per_s),
+        figures.after_load.server, figures.after_load.worker);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto& row = rows[i];
+        const auto* verdict = i == 0 ? "verdict" : row.met ? "met" : "missed";
+        table += fmt::format("{}  {}  {}  {}  {}\n", padded(row.measure, widths[0]),
+                             padded(row.target, widths[1]), padded(row.reached, widths[2]),
+                             padded(row.ratio, 9), verdict);
+    }
+    return table;
+}
+
+std::string as_json(const Figures& f) {
+    std::string text;
+    JsonWriter out(text);
+    out.begin_object();
+    out.field("store", "sqlite");
+    write_number(out, "ceiling_jobs_per_s", f.raw.lives_per_s);
+    write_number(out, "jobs_per_s", f.lives_per_s);
+    write_number(out, "ratio", part(f.lives_per_s, f.raw.lives_per_s));
+    write_number(out, "drain_ceiling_per_s", f.raw.drain_per_s);
+    write_number(out, "drain_per_s", f.drain.per_s);
+    write_number(out, "drain_ratio", part(f.drain.per_s, f.raw.drain_per_s));
+    out.field("drained", f.drained);
+    write_number(out, "http_ceiling_per_s", f.bare_http_per_s);
+    write_number(out, "submit_single_per_s", f.submit_single_per_s);
+    write_number(out, "submit_batch_per_s", f.drain.submit_batch_per_s);
+    write_spread(out, "latency_ms", f.latency_ms);
+    write_spread(out, "fdatasync_ms", f.disk.fdatasync_ms);
+    write_number(out, "fdatasync_per_s", f.disk.per_s);
+    write_number(out, "command_ceiling_per_s", f.shims.at_once_per_s);
+    write_number(out, "command_ceiling_one_by_one_per_s", f.shims.one_by_one_per_s);
+    write_number(out, "command_jobs_per_s", f.commands_per_s);
+    out.field("containment", f.containment);
+    write_memory(out, "idle_rss_mib", f.idle);
+    write_memory(out, "rss_after_load_mib", f.after_load);
+    if (f.backlog) write_backlog(out, *f.backlog);
+    out.end_object();
+    return text + "\n";
+}
+
+}  // namespace perdure::bench

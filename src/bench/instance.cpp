@@ -1,0 +1,194 @@
+#include "bench/instance.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "bench/stopwatch.h"
+
+namespace perdure::bench {
+namespace {
+
+constexpr double patience_with_start_s = 60;
+constexpr double patience_with_jobs_s = 60;
+constexpr double patience_with_stop_s = 30;
+constexpr auto look_again = std::chrono::milliseconds(5);
+
+// Nobody else gets it soon: the kernel hands such ports out in turn.
+std::uint16_t free_port() {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* plain = reinterpret_cast<sockaddr*>(&address);
+    const bool bound =
+        ::bind(socket, plain, size) == 0 && ::getsockname(socket, plain, &size) == 0;
+    ::close(socket);
+    return bound ? ntohs(address.sin_port) : std::uint16_t{0};
+}
+
+std::string content_of(const std::string& path) {
+    std::ifstream file(path);
+    std::ostringstream content;
+    content << file.rdbuf();
+    return content.str();
+}
+
+std::vector<pid_t> children_of(pid_t pid) {
+    std::istringstream list(content_of(fmt::format("/proc/{0}/task/{0}/children", pid)));
+    std::vector<pid_t> children;
+    for (pid_t child = 0; list >> child;) children.push_back(child);
+    return children;
+}
+
+double resident_mib(pid_t pid) {
+    constexpr std::string_view name = "VmRSS:";
+    const auto status = content_of(fmt::format("/proc/{}/status", pid));
+    const auto at = status.find(name);
+    return at == std::string::npos ? 0 : std::atof(status.c_str() + at + name.size()) / 1024;
+}
+
+bool is_role(pid_t pid, std::string_view role) {
+    return content_of(fmt::format("/proc/{}/cmdline", pid)).find(role) != std::string::npos;
+}
+
+}  // namespace
+
+const boost::json::value& member(const boost::json::value& object, std::string_view name) {
+    static const boost::json::value nothing;
+    const auto* members = object.if_object();
+    const auto* found = members ? members->if_contains(name) : nullptr;
+    return found ? *found : nothing;
+}
+
+Result<std::unique_ptr<Instance>> Instance::start(InstanceOptions options) {
+    const auto port = free_port();
+    std::unique_ptr<Instance> instance(new Instance(std::move(options), port));
+    const auto& chosen = instance->options_;
+    std::vector<std::string> words = {own_program(),
+                                      chosen.role,
+                                      "--data",
+                                      chosen.folder + "/data",
+                                      "--listen",
+                                      fmt::format("127.0.0.1:{}", port),
+                                      "--log-level",
+                                      "warn"};
+    if (chosen.role == "up")
+        words.insert(words.end(), {"--slots", std::to_string(chosen.slots)});
+    auto child = Child::start(words, instance->log());
+    if (!child) return child.error();
+    instance->child_ = std::move(*child);
+    if (auto ready = instance->wait_until_ready(); !ready) return ready.error();
+    return instance;
+}
+
+Result<void> Instance::wait_until_ready() {
+    const Stopwatch watch;
+    while (watch.seconds() < patience_with_start_s && !child_->has_ended()) {
+        if (!caller_) {
+            auto caller = HttpCaller::connect(port_);
+            if (caller) caller_ = std::make_unique<HttpCaller>(std::move(*caller));
+        }
+        const auto ready = caller_ ? get("/readyz") : error(Errc::unavailable, "");
+        const auto workers = ready ? get("/v1/workers") : ready;
+        const auto* list = workers ? member(*workers, "workers").if_array() : nullptr;
+        if (list && (options_.role != "up" || !list->empty())) return {};
+        std::this_thread::sleep_for(look_again);
+    }
+    return error(Errc::unavailable,
+                 fmt::format("`perdure {}` did not become ready:\n{}", options_.role,
+                             content_of(log())));
+}
+
+Instance::~Instance() {
+    if (!child_) return;
+    child_->signal(SIGTERM);
+    const Stopwatch watch;
+    while (!child_->has_ended() && watch.seconds() < patience_with_stop_s)
+        std::this_thread::sleep_for(look_again);
+    if (!child_->has_ended()) kill();
+}
+
+void Instance::kill() {
+    auto all = children_of(child_->pid());
+    child_->signal(SIGKILL);
+    for (const auto pid : all) ::kill(pid, SIGKILL);
+    child_->wait();
+}
+
+Memory Instance::memory() const {
+    Memory memory;
+    for (const auto pid : children_of(child_->pid()))
+        (is_role(pid, "child-worker") ? memory.worker : memory.server) = resident_mib(pid);
+    return memory;
+}
+
+Result<boost::json::value> Instance::call(std::string_view bytes) {
+    const auto answer = caller_->call(bytes);
+    if (!answer) return answer.error();
+    if (answer->status >= 300)
+        return error(Errc::unavailable,
+                     fmt::format("the server answered {}: {}", answer->status, answer->body));
+    boost::system::error_code failed;
+    auto value = boost::json::parse(answer->body, failed);
+    if (failed) return error(Errc::corrupt, "the server answered no JSON");
+    return value;
+}
+
+Result<boost::json::value> Instance::get(std::string_view target) {
+    return call(request_bytes("GET", target));
+}
+
+Result<boost::json::value> Instance::post(std::string_view target, std::string_view body) {
+    return call(request_bytes("POST", target, body));
+}
+
+Result<std::map<std::string, std::size_t>> Instance::counts(std::string_view queue) {
+    const auto queues = get("/v1/queues");
+    if (!queues) return queues.error();
+    std::map<std::string, std::size_t> counts;
+    const auto* list = member(*queues, "queues").if_array();
+    for (std::size_t i = 0; list && i < list->size(); ++i) {
+        const auto* name = member((*list)[i], "queue").if_string();
+        const auto* jobs = member((*list)[i], "jobs").if_object();
+        if (!name || std::string_view(*name) != queue || !jobs) continue;
+        for (const auto& [state, count] : *jobs)
+            if (count.is_int64()) counts[state] = static_cast<std::size_t>(count.get_int64());
+    }
+    return counts;
+}
+
+Result<void> Instance::wait_until_ended(std::string_view queue, std::size_t jobs) {
+    Stopwatch since_last;
+    std::size_t before = 0;
+    for (;;) {
+        auto now = counts(queue);
+        if (!now) return now.error();
+        const auto ended = (*now)["succeeded"];
+        const auto others = (*now)["failed"] + (*now)["quarantined"] + (*now)["expired"];
+        if (ended == jobs && others == 0) return {};
+        if (ended != before) since_last = Stopwatch();
+        before = ended;
+        if (others > 0 || ended > jobs || since_last.seconds() > patience_with_jobs_s)
+            return error(Errc::unavailable,
+                         fmt::format("of {} jobs in {} only {} have succeeded, {} ended otherwise",
+                                     jobs, queue, ended, others));
+        std::this_thread::sleep_for(look_again);
+    }
+}
+
+Result<void> Instance::pause(std::string_view queue, bool paused) {
+    auto done = post(fmt::format("/v1/queues/{}/{}", queue, paused ? "pause" : "resume"));
+    if (!done) return done.error();
+    return {};
+}
+
+}  // namespace perdure::bench

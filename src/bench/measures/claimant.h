@@ -1,0 +1,49 @@
+// Claimant: the bench as a worker, by docs/protocol/worker.md, so that the time of one claim can be
+// seen from outside: report an end, and look when the next assignment comes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/http_caller.h"
+
+namespace perdure::bench {
+
+struct Assigned {
+    std::string job;
+    std::string epoch;
+    std::uint64_t number = 0;
+};
+
+class Claimant {
+public:
+    // `life` counts its starts; each is a new session of the same directory.
+    static Result<std::unique_ptr<Claimant>> open(std::uint16_t port, std::size_t life,
+                                                  std::size_t slots);
+
+    // Blocks until it comes. Renews the lease meanwhile. It is ours until it is ended.
+    Result<Assigned> next();
+    Result<void> end(const Assigned& attempt);
+    // Every two seconds or so, or the lease is lost.
+    Result<void> heartbeat();
+
+private:
+    Claimant(HttpCaller calls, HttpCaller stream, std::size_t slots)
+        : calls_(std::move(calls)), stream_(std::move(stream)), slots_(slots) {}
+    Result<std::string> call(std::string_view target, const std::string& body);
+    bool take_from_stream(Assigned& into);
+
+    HttpCaller calls_;
+    HttpCaller stream_;
+    std::size_t slots_;
+    std::string session_;
+    std::string text_;  // of the stream, not yet used
+    std::uint64_t heartbeats_ = 0;
+    std::uint64_t seen_ = 0;
+    std::vector<Assigned> attempts_;
+};
+
+}  // namespace perdure::bench
