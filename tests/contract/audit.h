@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ports/catalogue.h"
 #include "ports/store.h"
 
 namespace perdure::contract {
@@ -16,5 +17,7 @@ std::string describe(const JobView& job);
 std::string describe(const SessionView& session);
 std::string describe(const GroupReply& reply);
 std::string describe(const OverdueView& overdue);
+std::string describe(const JobPage& page);
+std::string describe(const Overview& overview);
 
 }  // namespace perdure::contract

@@ -32,10 +32,11 @@ std::string text(const Terms& terms) {
 std::string text(const AttemptView& a) {
     return fmt::format(
         "  attempt {} generation={} session={} number={} {} {}at={} end=[{}] "
-        "late=[{}] rule={}\n",
+        "late=[{}] rule={} from {} to {} evidence=[{}]\n",
         a.epoch.value, a.generation, a.session.value, a.assignment, text(a.terms),
         a.start_committed ? "started " : "", a.claimed_at.us, a.end ? text(*a.end) : "",
-        a.late_result ? text(*a.late_result) : "", a.rule);
+        a.late_result ? text(*a.late_result) : "", a.rule, a.claimed_on.us, text(a.ended_on),
+        a.evidence ? a.evidence->result : "none");
 }
 
 std::string text(const RunView& r) {
@@ -104,8 +105,9 @@ std::string describe(const JobView& job) {
         text(job.kept_until), job.blocked_on ? text(*job.blocked_on) : "-",
         job.presumed_lost ? " presumed_lost" : "");
     if (has_ended(job.state))
-        all += fmt::format(" cause={} rule={} may_have_run={} discarded={}", to_string(job.cause),
-                           job.rule, job.may_have_run, job.discarded);
+        all += fmt::format(" cause={} rule={} may_have_run={} discarded={} at={} on={} until={}",
+                           to_string(job.cause), job.rule, job.may_have_run, job.discarded,
+                           text(job.ended_at), text(job.ended_on), text(job.forget_at));
     all += "\n";
     for (const auto& attempt : job.attempts) all += text(attempt);
     if (job.run) all += text(*job.run);
@@ -142,6 +144,32 @@ std::string describe(const OverdueView& overdue) {
         all += fmt::format("  wait job={} epoch={} {}\n", w.job.value, w.epoch.value,
                            to_string(w.facts.state));
     for (const auto& thing : overdue.free_things) all += "  free " + text(thing) + "\n";
+    return all;
+}
+
+std::string describe(const JobPage& page) {
+    std::string all;
+    for (const auto& line : page.jobs)
+        all += fmt::format("line {} {} {} epoch={} generation={} cause={} on={} worker={}\n",
+                           line.id.value, line.spec->queue, to_string(line.state), line.epoch.value,
+                           line.generation, line.cause ? to_string(*line.cause) : "-",
+                           text(line.ended_on), line.worker.value_or("-"));
+    return all + fmt::format("next {}\n", page.next ? page.next->value : 0);
+}
+
+std::string describe(const Overview& overview) {
+    auto all = text(overview.clock) + "\n";
+    for (const auto& queue : overview.queues) {
+        all += fmt::format("queue {}{}:", queue.queue, queue.paused ? " paused" : "");
+        for (const auto jobs : queue.jobs) all += fmt::format(" {}", jobs);
+        all += "\n";
+    }
+    for (const auto& limit : overview.limits)
+        all += fmt::format("limit {} {} of {}\n", limit.name, limit.taken, limit.max);
+    for (const auto& worker : overview.workers)
+        all += fmt::format("worker {} {} at {} {} of {}{} silent for {}\n", worker.session.value,
+                           worker.worker, worker.machine, worker.running, worker.slots,
+                           worker.suspect ? " suspect" : "", worker.silent_for.us);
     return all;
 }
 

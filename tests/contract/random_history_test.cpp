@@ -43,6 +43,7 @@ protected:
         EXPECT_EQ(describe(overdue()), describe(*run(model_.overdue(wall, 1'000))));
         for (const auto id : sessions_)
             EXPECT_EQ(describe(session(id)), describe(*run(model_.session(id))));
+        compare_catalogues();
         expect_sound(audit());
         EXPECT_TRUE(overdue().free_things.empty());
     }
@@ -53,6 +54,19 @@ private:
     template <class Values>
     auto pick(const Values& values) {
         return values[below(values.size())];
+    }
+
+    void compare_catalogues() {
+        auto& catalogue = dynamic_cast<Catalogue&>(store());
+        EXPECT_EQ(describe(*run(catalogue.overview("default"))),
+                  describe(*run(model_.overview("default"))));
+        JobFilter filter{.limit = static_cast<std::uint32_t>(1 + below(9))};
+        for (auto states = below(4); states > 0; --states)
+            filter.states.push_back(places[below(places.size())].state);
+        if (chance(3)) filter.queue = "mail";
+        if (chance(5)) filter.key = "a";
+        if (chance(2) && !jobs_.empty()) filter.before = pick(jobs_);
+        EXPECT_EQ(describe(*run(catalogue.list(filter))), describe(*run(model_.list(filter))));
     }
 
     void both(TestServer& by, std::vector<Change> changes) {
@@ -122,14 +136,29 @@ private:
     }
 
     Change submission() {
-        auto change = submit_of(spec());
-        jobs_.push_back(change.id);
-        return change;
+        SubmitAll batch;
+        for (auto count = 1 + below(chance(3) ? 4 : 1); count > 0; --count) {
+            batch.jobs.push_back(submit_of(spec()));
+            jobs_.push_back(batch.jobs.back().id);
+        }
+        if (batch.jobs.size() == 1) return batch.jobs.front();
+        return batch;
+    }
+
+    // Some are too large to be kept in the attempt's own row.
+    std::string text() {
+        return "\"" + std::string(chance(3) ? 3'000 : 3, static_cast<char>('a' + below(26))) + "\"";
+    }
+    Report report(SessionId session, AttemptKey attempt) {
+        Report said{session, attempt, end(), nullptr};
+        if (chance(2)) said.evidence = std::make_shared<const Evidence>(Evidence{.result = text()});
+        return said;
     }
 
     Change tick() {
         const auto clock = run(store().service())->clock;
-        const auto advance = milliseconds(static_cast<std::int64_t>(below(2'000)));
+        auto advance = milliseconds(static_cast<std::int64_t>(below(2'000)));
+        if (chance(60)) advance = timing.retention;
         ServiceTick next{clock.tick + 1, clock.now + advance, clock.grace_until};
         if (chance(10)) next.grace_until = next.now + timing.grace;
         return Tick{chance(10) ? clock.tick + 1 : clock.tick, next};
@@ -149,7 +178,7 @@ private:
         if (view->empty() || view->front().attempts.empty()) return tick();
         const auto& last = view->front().attempts.back();
         const AttemptKey attempt{view->front().id, last.epoch};
-        if (chance(3)) return Report{last.session, attempt, end()};
+        if (chance(3)) return report(last.session, attempt);
         return Reinstate{last.session, attempt};
     }
 
@@ -163,10 +192,10 @@ private:
             case 3:
             case 4: return Start{of, any_attempt(of)};
             case 5:
-            case 6: return Report{of, any_attempt(of), end()};
+            case 6: return report(of, any_attempt(of));
             case 7:
                 return Progress{chance(2) ? Progress::Kind::begin : Progress::Kind::checkpoint, of,
-                                any_attempt(of), "state", below(10)};
+                                any_attempt(of), text(), below(10)};
             case 8: return chance(3) ? Change{EndSession{of}} : Change{OpenStream{of}};
             case 9: return from_the_dead();
             default: return heartbeat(of);
@@ -175,7 +204,8 @@ private:
 
     Change by_a_person() {
         using Action = QuarantineAction;
-        switch (below(8)) {
+        switch (below(9)) {
+            case 8: return ForgetEnded{static_cast<std::uint32_t>(1 + below(4))};
             case 0: return Cancel{any_job()};
             case 1: return Hold{any_job(), true};
             case 2:
