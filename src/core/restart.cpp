@@ -15,14 +15,27 @@ Duration back_off(std::uint32_t in_a_row) {
     return std::min(milliseconds(100) * (std::int64_t{1} << doublings), wait_max);
 }
 
-// Whatever is wrong stays wrong until a person has changed something.
+// A child that refuses to work says so by one of our own codes, with a sentence.
+bool is_refusal(ExitCode code) {
+    switch (code) {
+        case ExitCode::usage:
+        case ExitCode::not_found:
+        case ExitCode::conflict:
+        case ExitCode::unreachable:
+        case ExitCode::outcome_unknown:
+        case ExitCode::corrupt:
+        case ExitCode::temporary: return true;
+        default: return false;
+    }
+}
+
+// Whatever is wrong stays wrong until a person has changed something. At the very start that is
+// true of every refusal: the port or the directory is somebody else's, the disk cannot be written.
+// Later it was ours and worked: it may work again.
 bool is_hopeless(const ChildEndFacts& facts) {
     const auto code = static_cast<ExitCode>(facts.exit_code);
     if (code == ExitCode::usage || code == ExitCode::corrupt) return true;
-    // A busy port or directory at the very start is somebody else's, and a disk that cannot be
-    // written was never ours. Later it was: whoever sits there now may go again, and so may what
-    // fills the disk.
-    return !facts.ever_ready && (code == ExitCode::conflict || code == ExitCode::temporary);
+    return !facts.ever_ready && is_refusal(code);
 }
 
 }  // namespace
