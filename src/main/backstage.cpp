@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/version.h"
+#include "bench/bench.h"
 #include "main/client_api.h"
 #include "main/foreground.h"
 #include "main/server_process.h"
@@ -11,12 +12,13 @@
 #include "runtime/child_process.h"
 #include "runtime/job_socket.h"
 #include "runtime/watched.h"
+#include "store/sqlite/fsck.h"
 
 namespace perdure {
 
 std::unique_ptr<cli::Api> RealBackstage::connect(const std::vector<std::string>& urls,
-                                                 cli::World&) {
-    return std::make_unique<ClientApi>(urls);
+                                                 cli::World& world) {
+    return std::make_unique<ClientApi>(urls, world);
 }
 
 Result<std::string> RealBackstage::ask_job_socket(const std::string& path,
@@ -36,17 +38,24 @@ ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configura
                                      : run_server(configuration.config, around);
 }
 
-Result<std::vector<cli::OfflineFinding>> RealBackstage::fsck_offline(const Config&) {
-    return error(Errc::unavailable, "fsck --offline is not built into this program yet");
+Result<std::vector<cli::OfflineFinding>> RealBackstage::fsck_offline(const Config& config) {
+    auto directory = DataDirectory::open_existing(config.data);
+    if (!directory) return directory.error();
+    auto found = perdure::fsck_offline(*directory, config.timing);
+    if (!found) return found.error();
+    std::vector<cli::OfflineFinding> findings;
+    for (auto& each : *found) findings.push_back({each.what, each.job, each.fix});
+    return findings;
 }
 
-Result<std::string> RealBackstage::migrate(const Config&) {
-    return error(Errc::unavailable, "migrate is not built into this program yet");
+Result<std::string> RealBackstage::migrate(const Config& config) {
+    auto directory = DataDirectory::open_existing(config.data);
+    if (!directory) return directory.error();
+    return migrate_offline(*directory);
 }
 
-ExitCode RealBackstage::bench(const Configuration&, const std::vector<std::string>&) {
-    std::fputs("perdure: bench is not built into this program yet\n", stderr);
-    return ExitCode::failed;
+ExitCode RealBackstage::bench(const Configuration&, const std::vector<std::string>& words) {
+    return bench::run_bench(words);
 }
 
 }  // namespace perdure

@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <thread>
-
 #include "main/real_world.h"
 
 namespace perdure {
 namespace {
 
 // Nothing was done, and a server that died is back in a moment: a person need not see that.
-constexpr std::chrono::milliseconds patience_with_a_restart{1'000};
-constexpr std::chrono::milliseconds pause_between_tries{30};
+constexpr int tries_during_a_restart = 30;
+constexpr auto pause_between_tries = milliseconds(30);
 constexpr unsigned unavailable_status = 503;
 
 ApiClient::Options options_for(const std::vector<std::string>& urls) {
@@ -33,18 +30,16 @@ cli::ApiAnswer answer_of(ApiReply reply) {
 
 }  // namespace
 
-ClientApi::ClientApi(const std::vector<std::string>& urls)
-    : urls_(urls), client_(options_for(urls)) {}
+ClientApi::ClientApi(const std::vector<std::string>& urls, cli::World& world)
+    : urls_(urls), world_(world), client_(options_for(urls)) {}
 
 Result<cli::ApiAnswer> ClientApi::request(const cli::ApiRequest& request) {
-    const auto give_up_at = std::chrono::steady_clock::now() + patience_with_a_restart;
-    while (true) {
+    for (int tries = 1;; ++tries) {
         auto reply = client_.request(request.method, request.target, request.body, request.timeout);
         const bool in_vain = reply ? reply->status == unavailable_status
                                    : reply.error().code == Errc::unavailable;
-        const bool patient = std::chrono::steady_clock::now() < give_up_at;
-        if (in_vain && patient && !interrupt_is_pending()) {
-            std::this_thread::sleep_for(pause_between_tries);
+        if (in_vain && tries < tries_during_a_restart && !interrupt_is_pending()) {
+            world_.pause(pause_between_tries);
             continue;
         }
         if (!reply) return reply.error();

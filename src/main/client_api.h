@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "cli/api.h"
+#include "cli/world.h"
 #include "client/api_client.h"
 
 namespace perdure {
 
 class ClientApi final : public cli::Api {
 public:
-    explicit ClientApi(const std::vector<std::string>& urls);
+    ClientApi(const std::vector<std::string>& urls, cli::World& world);
 
     Result<cli::ApiAnswer> request(const cli::ApiRequest& request) override;
     Result<cli::ApiAnswer> stream(const std::string& target, Piece piece) override;
@@ -20,6 +21,7 @@ public:
 
 private:
     std::vector<std::string> urls_;
+    cli::World& world_;
     ApiClient client_;
 };
 
