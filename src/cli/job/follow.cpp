@@ -193,9 +193,11 @@ std::string how_it_ended(const boost::json::value& job) {
         text += fmt::format(": exit code {}", number_of(job, "exit_code"));
     else if (!cause.empty() && cause != "exit" && cause != text)
         text += ": " + cause;
-    const auto attempts = list_of(job, "attempts").size();
-    if (attempts > 1) text += fmt::format(", after {} attempts", attempts);
-    return text;
+    const auto& attempts = list_of(job, "attempts");
+    if (attempts.size() > 1) text += fmt::format(", after {} attempts", attempts.size());
+    if (attempts.empty()) return text;
+    const auto detail = text_of(member(attempts.back(), "evidence"), "detail");
+    return detail.empty() ? text : fmt::format("{} ({})", text, detail);
 }
 
 }  // namespace perdure::cli
