@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tests/wire/live_server.h"
 
 namespace perdure::wire_tests {
@@ -174,7 +176,7 @@ struct RawInput {
 
 TEST(BadInput, that_is_no_http_is_answered_and_the_connection_closed) {
     LiveServer server({.body_max = std::size_t{1} << 20});
-    const std::string post = "POST /v1/jobs HTTP/1.1\r\nHost: h\r\n";
+    const std::string post = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\n";
     std::string endless = post + "Transfer-Encoding: chunked\r\n\r\n";
     for (int i = 0; i < 100; ++i) endless += "8000\r\n" + std::string(0x8000, ' ') + "\r\n";
     const std::vector<RawInput> table = {
@@ -188,6 +190,11 @@ TEST(BadInput, that_is_no_http_is_answered_and_the_connection_closed) {
         {"another content type",
          post + "Content-Type: text/plain\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
          "HTTP/1.1 415 "},
+        {"a page of another site",
+         post + "Origin: http://evil.example\r\nContent-Length: 17\r\n\r\n{\"argv\":[\"true\"]}",
+         "HTTP/1.1 400 "},
+        {"a name that somebody made point here",
+         "GET /v1/jobs HTTP/1.1\r\nHost: evil.example:7373\r\n\r\n", "HTTP/1.1 400 "},
         {"a bad chunk", post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 400 "},
     };
     for (const auto& raw : table) {
@@ -196,6 +203,26 @@ TEST(BadInput, that_is_no_http_is_answered_and_the_connection_closed) {
     }
     ApiClient client(server.client_options());
     EXPECT_TRUE(client.request("GET", "/livez"));
+}
+
+TEST(BadInput, of_any_kind_leaves_the_server_alive) {
+    LiveServer server;
+    std::mt19937 random(7);
+    const std::string good =
+        "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        "Content-Length: 30\r\n\r\n{\"argv\":[\"true\"],\"colour\":1}";
+    for (int i = 0; i < 500; ++i) {
+        auto bytes = good;
+        for (auto damage = random() % 5; damage > 0; --damage)
+            bytes[random() % bytes.size()] = static_cast<char>(random());
+        if (i % 5 == 0) bytes.resize(random() % bytes.size());
+        // Some of it waits for more to come: the peer leaves in the middle.
+        exchange(server.port(), bytes, [](const std::string&) { return true; });
+    }
+    ApiClient client(server.client_options());
+    const auto left = client.request("GET", "/v1/jobs");
+    ASSERT_TRUE(left);
+    EXPECT_EQ(left->text, R"({"jobs":[]})");
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ std::size_t count(std::string_view text, std::string_view part) {
 TEST(Connection, answers_pipelined_requests_in_order) {
     LiveServer server;
     std::string requests;
-    for (int i = 0; i < 50; ++i) requests += "GET /livez HTTP/1.1\r\nHost: h\r\n\r\n";
-    requests += "GET /nowhere HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+    for (int i = 0; i < 50; ++i) requests += "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    requests += "GET /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     const auto answers = exchange(server.port(), requests);
     EXPECT_EQ(count(answers, "HTTP/1.1 200 OK"), 50U);
     EXPECT_EQ(count(answers, "HTTP/1.1 404 Not Found"), 1U);
@@ -37,7 +37,8 @@ TEST(Connection, takes_a_request_byte_by_byte) {
     LiveServer server;
     const std::string body = R"({"argv":["true"]})";
     const auto request = fmt::format(
-        "POST /v1/jobs HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+        "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: "
+        "{}\r\n\r\n{}",
         body.size(), body);
     asio::io_context context;
     tcp::socket socket(context);
@@ -51,7 +52,7 @@ TEST(Connection, takes_a_request_byte_by_byte) {
 
 TEST(Connection, takes_chunked_bodies_and_a_client_that_waits_for_a_word) {
     LiveServer server;
-    const std::string head = "POST /v1/jobs HTTP/1.1\r\nHost: h\r\nConnection: close\r\n";
+    const std::string head = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
     EXPECT_EQ(exchange(server.port(), head + "Transfer-Encoding: chunked\r\n\r\n"
                                              "6\r\n{\"argv\r\nb\r\n\":[\"true\"]}\r\n0\r\n\r\n")
                   .substr(0, 12),
@@ -72,7 +73,7 @@ TEST(Connection, that_sends_its_header_too_slowly_is_told_so_and_closed) {
 TEST(Connection, that_sends_its_body_too_slowly_is_told_so_and_closed) {
     LiveServer server({.body_timeout = milliseconds(50)});
     const auto answer = exchange(
-        server.port(), "POST /v1/jobs HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{");
+        server.port(), "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{");
     EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 408");
 }
 
@@ -132,8 +133,8 @@ TEST(Connection, of_a_worker_that_does_not_read_is_cut_off) {
     asio::io_context context;
     tcp::socket deaf(context);
     deaf.connect({asio::ip::address_v4::loopback(), server.port()});
-    const auto request =
-        fmt::format("GET /v1/worker/stream?session={} HTTP/1.1\r\nHost: h\r\n\r\n", session);
+    const auto request = fmt::format(
+        "GET /v1/worker/stream?session={} HTTP/1.1\r\nHost: localhost\r\n\r\n", session);
     asio::write(deaf, asio::buffer(request));
     const std::string job = R"({"kind":"k","args":")" + std::string(1'000'000, 'x') + R"("})";
     std::string jobs = R"({"jobs":[)" + job;
@@ -167,7 +168,7 @@ TEST(Connection, is_accepted_once_there_are_descriptors_again) {
     });
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
     ASSERT_FALSE(failure);
-    const std::string request = "GET /livez HTTP/1.1\r\nHost: h\r\n\r\n";
+    const std::string request = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
     for (auto& socket : sockets) {
         std::string answer(15, ' ');
         asio::write(socket, asio::buffer(request));

@@ -79,7 +79,7 @@ private:
         const auto body = log_frames({chunk});
         const auto answer =
             exchange(server_.port(),
-                     fmt::format("POST /v1/worker/logs?session={} HTTP/1.1\r\nHost: h\r\n"
+                     fmt::format("POST /v1/worker/logs?session={} HTTP/1.1\r\nHost: localhost\r\n"
                                  "Content-Type: application/octet-stream\r\nConnection: close\r\n"
                                  "Content-Length: {}\r\n\r\n{}",
                                  session, body.size(), body));

@@ -1,5 +1,6 @@
 #include "api/http/request_reader.h"
 
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
@@ -42,6 +43,26 @@ Method method_of(http::verb verb) {
 }
 
 std::string_view view(boost::core::string_view text) { return {text.data(), text.size()}; }
+
+// "127.0.0.1:7373" without the port; "[::1]:7373" without the brackets, too.
+std::string_view name_of(std::string_view host) {
+    if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
+    return host.substr(0, host.find(':'));
+}
+
+// A server without tokens obeys whoever reaches it, and a browser on the same machine does reach
+// it, on behalf of any page that it shows. Such a page cannot hide its origin; and one that makes a
+// name of its own point here (DNS rebinding) cannot hide that name.
+bool is_of_another_site(const http::request<http::string_body>& message) {
+    const auto host = view(message[http::field::host]);
+    const auto origin = view(message[http::field::origin]);
+    if (!origin.empty() && origin != "http://" + std::string(host)) return true;
+    const auto name = name_of(host);
+    if (name.empty() || name == "localhost") return false;
+    boost::system::error_code no_address;
+    asio::ip::make_address(std::string(name), no_address);
+    return static_cast<bool>(no_address);
+}
 
 }  // namespace
 
@@ -125,6 +146,12 @@ Task<ReadRequest> RequestReader::next() {
         co_return read;
     }
     auto& message = parser.parser.get();
+    if (!api_.options.without_protection && is_of_another_site(message)) {
+        read.refusal = problem(error(Errc::invalid,
+                                     "requests of web pages of other sites are refused: name the "
+                                     "server by its IP address or localhost"));
+        co_return read;
+    }
     const auto target = view(message.target());
     read.keep_alive = message.keep_alive();
     read.is_http_1_0 = message.version() < 11;
