@@ -26,6 +26,7 @@ Script draw_script(Rng& rng, const Plan& plan) {
     if (hurried) script.bad_attempts = std::min(script.bad_attempts, 4U);
     if (script.end == End::disconnected) script.bad_attempts = 2;
     script.ignores_sigterm = plan.has(Fault::ignore_sigterm) && rng.chance(0.2);
+    script.forks = rng.chance(0.2);
     if (plan.mode == Mode::safety && rng.chance(0.03)) script.length = seconds(60);
     if (rng.chance(0.5)) script.checkpoint_at = script.length / 4;
     if (rng.chance(0.5)) script.begin_after = rng.between(milliseconds(1), milliseconds(500));

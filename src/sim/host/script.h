@@ -20,6 +20,7 @@ struct Script {
     End end = End::succeed;
     std::uint32_t bad_attempts = UINT32_MAX;  // after this many runs it succeeds
     bool ignores_sigterm = false;
+    bool forks = false;  // and what it forked outlives it, until the shim has swept it up
     std::optional<Duration> checkpoint_at;
     std::optional<Duration> begin_at;
     std::optional<Duration> begin_after;  // the checkpoint was confirmed

@@ -60,6 +60,7 @@ private:
     void schedule_check();
     void run_script();
     void script_ends();
+    void tree_is_gone();
     void process_dies(bool own_exit);
     void finish(AttemptEnd end);
     void say(ProcessEvent::Kind kind);
@@ -80,6 +81,8 @@ private:
     std::uint64_t progress_number_ = 0;
     bool asking_ = false;  // a begin or checkpoint waits for its answer
     std::optional<Cause> killing_;
+    std::optional<AttemptEnd> leader_end_;  // how the command ended; its tree may be there still
+    bool leader_exited_by_itself_ = false;
     std::optional<std::size_t> run_;  // the witness's number of the live process
     std::uint64_t checks_ = 0;        // only the newest scheduled check counts
 };

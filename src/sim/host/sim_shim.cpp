@@ -122,20 +122,30 @@ AttemptEnd SimShim::end_of_script() const {
 }
 
 void SimShim::script_ends() {
-    if (!run_) return;
+    if (!run_ || leader_end_) return;
     const auto& script = host_.parts().scripts.of(directory_.assignment.spec->args);
     const bool bad = attempt().epoch.value <= script.bad_attempts;
     if (script.end == Script::End::kill_worker && bad && !killing_) {
         reached<"job_killed_its_worker">();
         if (host_.kill_worker) host_.kill_worker();
     }
-    auto end = end_of_script();
+    leader_end_ = end_of_script();
+    leader_exited_by_itself_ = !killing_;
     if (killing_) {  // it died of our SIGTERM or while we were at it
-        end.succeeded = false;
-        end.cause = *killing_;
+        leader_end_->succeeded = false;
+        leader_end_->cause = *killing_;
     }
-    process_dies(!killing_);
-    finish(end);
+    if (!script.forks) return tree_is_gone();
+    // What is left of its tree is killed, and looked for again until nothing is found [P8].
+    reached<"shim_swept_up_a_tree">();
+    const auto takes = host_.rng().between(milliseconds(1), milliseconds(50));
+    host_.parts().world.after(takes, life_, [this] { tree_is_gone(); });
+}
+
+void SimShim::tree_is_gone() {
+    if (!run_) return;
+    process_dies(leader_exited_by_itself_);
+    finish(*leader_end_);
 }
 
 void SimShim::kill(Cause cause) {
