@@ -29,7 +29,8 @@ using asio::ip::tcp;
 using Failure = boost::system::error_code;
 using PieceParser = http::response_parser<http::buffer_body>;
 
-constexpr std::uint64_t reply_max = std::uint64_t{64} << 20;
+// A heartbeat may be answered with all assignments of a worker, each with large arguments.
+constexpr std::uint64_t reply_max = std::uint64_t{1} << 30;
 constexpr std::size_t piece_max = std::size_t{256} << 10;
 
 std::chrono::microseconds wait(Duration duration) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/http_link.h"
+#include "client/parts.h"
 #include "client/reply_error.h"
 #include "wire/log_frames.h"
 #include "wire/worker_json.h"
@@ -72,6 +73,37 @@ Task<Result<Answer>> ask(std::shared_ptr<Links> links, std::size_t server, HttpC
 
 HttpCall post(std::string target, std::string body) {
     return {.method = "POST", .target = std::move(target), .body = std::move(body)};
+}
+
+// What a server refuses to take in one piece would never be taken: so it goes in several. Each is
+// answered for itself; the rest is not sent if one is not answered, and all is repeated then.
+Task<Result<ReportResponse>> report_in_parts(std::shared_ptr<Links> links, std::size_t server,
+                                             ReportRequest request) {
+    ReportResponse all;
+    for (auto& part : split(std::move(request))) {
+        const auto count = part.items.size();
+        auto call = post("/v1/worker/report", json_text(part));
+        auto answer = co_await ask<ReportResponse>(links, server, std::move(call));
+        if (!answer) co_return answer.error();
+        if (answer->answers.size() != count)
+            co_return error(Errc::corrupt, "the server did not answer each item");
+        all.answers.insert(all.answers.end(), answer->answers.begin(), answer->answers.end());
+    }
+    co_return all;
+}
+
+Task<Result<LogResponse>> logs_in_parts(std::shared_ptr<Links> links, std::size_t server,
+                                        LogRequest request) {
+    LogResponse all;
+    const auto target = "/v1/worker/logs?session=" + request.session.text();
+    for (auto& part : split(std::move(request))) {
+        auto call = post(target, log_frames(part.chunks));
+        call.content_type = "application/octet-stream";
+        auto answer = co_await ask<LogResponse>(links, server, std::move(call));
+        if (!answer) co_return answer.error();
+        all.answers.insert(all.answers.end(), answer->answers.begin(), answer->answers.end());
+    }
+    co_return all;
 }
 
 class HttpStream final : public Stream {
@@ -169,14 +201,11 @@ Task<Result<HeartbeatAnswerMessage>> HttpServerApi::heartbeat(std::size_t server
 }
 
 Task<Result<ReportResponse>> HttpServerApi::report(std::size_t server, ReportRequest request) {
-    return ask<ReportResponse>(links_, server, post("/v1/worker/report", json_text(request)));
+    return report_in_parts(links_, server, std::move(request));
 }
 
 Task<Result<LogResponse>> HttpServerApi::logs(std::size_t server, LogRequest request) {
-    auto call =
-        post("/v1/worker/logs?session=" + request.session.text(), log_frames(request.chunks));
-    call.content_type = "application/octet-stream";
-    return ask<LogResponse>(links_, server, std::move(call));
+    return logs_in_parts(links_, server, std::move(request));
 }
 
 Task<Result<std::shared_ptr<Stream>>> HttpServerApi::open_stream(std::size_t server,
