@@ -22,7 +22,6 @@ enum class ExitCode {
     quarantined = 123,
     timed_out = 124,
     lost = 125,  // failed for a cause that is not the command's own
-    not_executable = 126,
     command_unusable = 127,
     by_signal = 128,  // plus the signal's number
 };

@@ -229,7 +229,7 @@ void add_inside(std::vector<Command>& all) {
         "  perdure begin && ./charge-card", {}, {}, tell_begin);
     add("verdict", "say what a failure means: retry, permanent, conflict, disconnected, at TIME",
         "  perdure verdict at 2026-11-15T08:00:00Z; exit 1",
-        {{"verdict", "retry, permanent, conflict, disconnected or at"},
+        {{"kind", "retry, permanent, conflict, disconnected or at"},
          {"time", "for `at`", How::optional}},
         {}, tell_verdict);
     add("result", "leave a result, JSON", "  echo '{\"rows\": 7}' | perdure result", {}, {file},
@@ -259,8 +259,11 @@ void add_others(std::vector<Command>& all) {
     all.push_back({.path = "bench",
                    .group = other_group,
                    .summary = "measure this machine, then Perdure on it",
-                   .example = "  perdure bench --json\n  perdure bench -- --help",
-                   .takes_command = true,
+                   .example = "  perdure bench --json",
+                   .options = {{"--quick", "", "small counts: a look, not a figure"},
+                               {"--backlog", "", "also with a million jobs; takes minutes"},
+                               {"--keep", "", "leave the files"},
+                               {"--dir", "DIR", "where to measure; /var/tmp if left out"}},
                    .run = run_bench});
     all.push_back({.path = "completion",
                    .group = other_group,

@@ -20,8 +20,11 @@ ExitCode be_worker(Context& context) {
     return context.backstage.run_child(Role::worker, context.configuration);
 }
 ExitCode run_bench(Context& context) {
-    auto words = context.args.rest;
+    std::vector<std::string> words;
     if (context.json()) words.push_back("--json");
+    for (const auto* flag : {"quick", "backlog", "keep"})
+        if (context.args.flag(flag)) words.push_back(std::string("--") + flag);
+    if (const auto dir = context.args.one("dir")) words.insert(words.end(), {"--dir", *dir});
     return context.backstage.bench(context.configuration, words);
 }
 

@@ -67,7 +67,7 @@ ExitCode tell_begin(Context& context) { return tell(context, "begin\n"); }
 ExitCode tell_result(Context& context) { return tell_with_body(context, "result"); }
 
 ExitCode tell_verdict(Context& context) {
-    const auto verdict = context.args.text("verdict");
+    const auto verdict = context.args.text("kind");
     const auto time = context.args.text("time");
     if (verdict == "at" && time.empty())
         return context.term.usage("when? perdure verdict at 2026-11-15T08:00:00Z");
