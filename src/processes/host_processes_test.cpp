@@ -1,6 +1,9 @@
 #include "processes/host_processes.h"
 
+#include <sys/stat.h>
+
 #include <fstream>
+#include <set>
 
 #include "processes/harness.h"
 #include "shim/format/attempt_files.h"
@@ -111,7 +114,10 @@ TEST_F(HostProcessesTest, what_cannot_be_executed_did_not_run_and_says_why) {
     std::filesystem::permissions(garbage, std::filesystem::perms::owner_all);
     auto no_folder = command({"true"});
     no_folder.cwd = root_ + "/missing";
+    auto too_many = command({"true"});
+    for (int i = 0; i < 100; ++i) too_many.argv.emplace_back(100'000, 'x');
     const std::vector<std::pair<JobSpec, std::string>> table = {
+        {too_many, "Argument list too long"},
         {command({"no-such-command-here"}), "was not found in PATH"},
         {command({"/no/such/command"}), "was not found"},
         {command({root_}), "is a directory"},
@@ -128,9 +134,14 @@ TEST_F(HostProcessesTest, what_cannot_be_executed_did_not_run_and_says_why) {
     }
 }
 
-TEST_F(HostProcessesTest, a_job_without_a_command_is_refused) {
+TEST_F(HostProcessesTest, what_no_process_can_be_given_is_refused) {
     EXPECT_TRUE(prepare(assignment(JobSpec{})).is(Errc::invalid));
     EXPECT_TRUE(prepare(assignment(command({std::string("a\0b", 3)}))).is(Errc::invalid));
+    const std::string very_long(200'000, 'x');
+    EXPECT_TRUE(prepare(assignment(command({"echo", very_long}))).is(Errc::invalid));
+    auto spec = command({"true"});
+    spec.env = {{"LONG", very_long}};
+    EXPECT_TRUE(prepare(assignment(spec)).is(Errc::invalid));
 }
 
 TEST_F(HostProcessesTest, a_shim_that_cannot_start_leaves_nothing) {
@@ -249,6 +260,49 @@ TEST_F(HostProcessesTest, forgetting_removes_everything_a_job_has_left) {
     processes_->forget(key);
     until("it is gone", [&] { return !std::filesystem::exists(directory(key)); });
     EXPECT_TRUE(std::filesystem::exists("/bin"));
+}
+
+TEST_F(HostProcessesTest, a_directory_used_again_holds_nothing_of_its_last_attempt) {
+    std::set<std::uint64_t> seen;
+    const auto inode_of = [&](AttemptKey key) {
+        struct stat about {};
+        ::stat(directory(key).c_str(), &about);
+        return std::uint64_t{about.st_ino};
+    };
+    bool used_again = false;
+    until("a directory is used again", [&] {
+        auto spec = shell("echo secret");
+        spec.args = "[1]";
+        auto given = assignment(spec, asking());
+        given.checkpoint = "state";
+        EXPECT_TRUE(prepare(given));
+        used_again = !seen.insert(inode_of(given.attempt)).second;
+        for (const auto& entry : std::filesystem::directory_iterator(directory(given.attempt))) {
+            const std::set<std::string> expected = {"order", "args.json", "checkpoint",
+                                                    attempt_files::work,
+                                                    attempt_files::result_draft};
+            EXPECT_TRUE(expected.contains(entry.path().filename())) << entry.path();
+        }
+        EXPECT_EQ(output(given.attempt), "");
+        start(given.attempt);
+        EXPECT_TRUE(end_of(given.attempt).end.succeeded);
+        EXPECT_EQ(output(given.attempt), "secret\n");
+        processes_->forget(given.attempt);
+        until("it is gone", [&] { return !std::filesystem::exists(directory(given.attempt)); });
+        return used_again;
+    });
+}
+
+// O4: once for each directory, whoever asks.
+TEST_F(HostProcessesTest, what_has_been_started_is_not_started_again) {
+    const auto given = assignment(shell("echo again"), asking());
+    ASSERT_TRUE(prepare(given));
+    std::ofstream(directory(given.attempt) + "/started") << "";
+    start(given.attempt);
+    const auto end = end_of(given.attempt).end;
+    EXPECT_EQ(end.ran, Ran::maybe);
+    EXPECT_EQ(end.cause, Cause::shim_lost);
+    EXPECT_EQ(output(given.attempt), "");
 }
 
 TEST_F(HostProcessesTest, forgetting_what_was_never_there_is_harmless) {

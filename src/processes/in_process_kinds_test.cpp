@@ -46,6 +46,7 @@ private:
 class Below final : public Processes {
 public:
     explicit Below(Executor executor) : events(std::make_shared<EventQueue>(executor)) {}
+    ~Below() override { events->close(); }
     Task<Result<WorkerLife>> open() override { co_return WorkerLife{.life = 7}; }
     Task<Result<std::uint64_t>> next_life() override { co_return 8; }
     Task<Result<void>> prepare(Assignment) override {

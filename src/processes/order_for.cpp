@@ -9,7 +9,11 @@
 namespace perdure {
 namespace {
 
+// The kernel takes no longer string (MAX_ARG_STRLEN), name, `=` and end included.
+constexpr std::size_t string_max = 128 * 1024;
+
 bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
+bool is_too_long(const std::string& text) { return text.size() >= string_max; }
 
 bool is_ours(const std::string& name) { return name.starts_with("PERDURE_"); }
 
@@ -19,9 +23,11 @@ std::optional<Error> why_not(const JobSpec& spec) {
     const bool nul_in_args = std::any_of(spec.argv.begin(), spec.argv.end(), has_nul);
     if (nul_in_args || has_nul(spec.cwd))
         return error(Errc::invalid, "the command has a NUL in it");
+    if (std::any_of(spec.argv.begin(), spec.argv.end(), is_too_long))
+        return error(Errc::invalid, "one argument of the command is longer than 128 KiB");
     for (const auto& [name, value] : spec.env) {
         const bool bad = name.empty() || name.find('=') != std::string::npos || has_nul(name);
-        if (bad || has_nul(value))
+        if (bad || has_nul(value) || name.size() + value.size() + 2 > string_max)
             return error(Errc::invalid, "`" + name + "` cannot be set in an environment");
     }
     return std::nullopt;

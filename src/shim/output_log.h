@@ -22,6 +22,7 @@ public:
     // The end of what is in `output`, whole lines if possible, at most `max` bytes.
     std::string last_lines(std::size_t max) const;
     std::uint64_t printed() const { return printed_; }
+    std::uint64_t lost() const { return lost_; }  // bytes that the disk did not take
 
 private:
     std::uint64_t head_max() const { return max_ / 2; }
@@ -39,7 +40,7 @@ private:
     std::uint64_t printed_ = 0;
     std::uint64_t head_ = 0;  // bytes taken by the head
     std::uint64_t tail_ = 0;  // bytes that went to the tail, also those overwritten
-    std::uint64_t lost_ = 0;  // bytes that the disk did not take
+    std::uint64_t lost_ = 0;
 };
 
 }  // namespace perdure

@@ -121,6 +121,10 @@ void Shim::conclude() {
     }
     if (progress_ && !end.succeeded)
         detail = "last progress: " + std::to_string(progress_->percent) + " % " + progress_->body;
+    if (log_.lost() > 0) {
+        detail += detail.empty() ? "" : "; ";
+        detail += "the disk did not take " + std::to_string(log_.lost()) + " bytes of its output";
+    }
     finish(end, std::move(detail));
 }
 
