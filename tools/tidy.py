@@ -106,9 +106,10 @@ def apply_allowed(tree, findings):
 def check(root):
     import tidy_cpp
     import tidy_docs
+    import tidy_sql
     tree = Tree(root)
     findings = []
-    for rule in tidy_cpp.RULES + tidy_docs.RULES:
+    for rule in tidy_cpp.RULES + tidy_docs.RULES + tidy_sql.RULES:
         findings.extend(rule(tree))
     return tree, apply_allowed(tree, findings)
 

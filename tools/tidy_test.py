@@ -16,6 +16,7 @@ import tidy_await
 import tidy_cpp
 import tidy_docs
 import tidy_lex
+import tidy_sql
 
 HEADER = "// Sample: says what it is.\n#pragma once\n"
 LATER, NEVER = "TO" + "DO", "FIX" + "ME"
@@ -44,6 +45,27 @@ class RuleTest(unittest.TestCase):
         self.assertEqual(len(found), 1, found)
         for part in (*parts, "; fix: "):
             self.assertIn(part, found[0])
+
+
+class Migrations(RuleTest):
+    FIRST = "src/store/sqlite/migrations/0001_first.sql"
+    NOTES = "src/store/sqlite/migrations/released.txt"
+    TEXT = "-- 0001_first: why.\n"
+
+    def test_numbers_have_no_gap_and_files_say_what_they_are(self):
+        self.assert_silent(tidy_sql.check_numbers, {self.FIRST: self.TEXT})
+        third = "src/store/sqlite/migrations/0003_third.sql"
+        self.assert_fires(tidy_sql.check_numbers,
+                          {self.FIRST: self.TEXT, third: "-- 0003_third: why.\n"}, third, "not 2")
+        self.assert_fires(tidy_sql.check_numbers, {self.FIRST: "CREATE TABLE a (b);\n"}, "name")
+
+    def test_a_released_one_is_never_changed(self):
+        noted = f"# heading\n{tidy_sql.checksum(self.TEXT)} 0001_first.sql\n"
+        self.assert_silent(tidy_sql.check_released, {self.FIRST: self.TEXT, self.NOTES: noted})
+        self.assert_silent(tidy_sql.check_released, {self.FIRST: self.TEXT, self.NOTES: "# none\n"})
+        self.assert_fires(tidy_sql.check_released,
+                          {self.FIRST: self.TEXT + "-- more\n", self.NOTES: noted}, "was changed")
+        self.assert_fires(tidy_sql.check_released, {self.FIRST: self.TEXT}, "is missing")
 
 
 class Layers(RuleTest):

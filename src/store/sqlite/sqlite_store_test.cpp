@@ -201,6 +201,26 @@ TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_is_corrupt_and_hurts_n
     EXPECT_TRUE(commit({Cancel{JobId{11}}}).has_value());
 }
 
+TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_claims_and_sweeps) {
+    open();
+    ASSERT_TRUE(commit({submit(10), submit(11)}).has_value());
+    store.reset();
+    sql("UPDATE job SET spec = x'63' WHERE id = 10");
+    open();
+    const OpenSession session{.session = SessionId{20}, .slots = 5, .lease = seconds(10)};
+    ASSERT_TRUE(commit({session, OpenStream{SessionId{20}}}).has_value());
+    const auto claimed = commit({Claim{SessionId{20}, 1, 5}});
+    ASSERT_TRUE(claimed.has_value());
+    const auto& assignments = std::get<Claimed>(*claimed->replies.front()).assignments;
+    ASSERT_EQ(assignments.size(), 1U);
+    EXPECT_EQ(assignments.front().attempt.job, JobId{11});
+    const ServiceTick later{.tick = 1, .now = {days(30).us}};
+    ASSERT_TRUE(commit({Tick{0, later}}).has_value());
+    const auto overdue = run(store->overdue(WallTime{2}, 100));
+    ASSERT_TRUE(overdue.has_value());
+    EXPECT_EQ(overdue->runs.size(), 1U);
+}
+
 TEST_F(SqliteStoreOnDisk, fsck_finds_nothing_in_a_sound_directory) {
     open();
     ASSERT_TRUE(commit({submit(10), submit(11), Cancel{JobId{11}}}).has_value());

@@ -1,6 +1,7 @@
 // Claim: in claim order, over the shapes that the session can take (C4, E6).
 #include <algorithm>
-#include <deque>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/probe.h"
@@ -12,29 +13,48 @@ namespace {
 
 // A claim that meets a long line of jobs behind one key moves them away a piece at a time.
 constexpr std::uint32_t looked_at_max = 1'000;
+constexpr std::uint32_t ahead_min = 8;
 constexpr std::uint32_t ahead_max = 1'000;
 
-// The front of a line. A job that is not in memory is loaded with its row.
-std::vector<ClaimOrder> line_after(State& state, ShapeId shape,
-                                   const std::optional<ClaimOrder>& skipped, std::uint32_t max) {
-    std::vector<ClaimOrder> found;
-    auto row = state.places().line_after(shape, skipped, max);
-    while (row.next()) {
-        const JobId id{row.natural(PlaceTables::line_job)};
-        JobRow& job = state.is_loaded(id) ? *state.job(id) : state.add_ready(id, row);
-        const auto* ready = job.in<Ready>();
+// A job that is not in memory is loaded with its row. One that cannot be understood is left where
+// it is: it must not stop those behind it.
+const Ready* look_at(State& state, JobId id, const Found& row) {
+    try {
+        JobRow* known = state.loaded(id);
+        const auto* ready = (known ? *known : state.add_ready(id, row)).in<Ready>();
         if (!ready) fail_corrupt("job " + id.text() + " is listed as ready");
-        found.push_back(ready->stay.order);
+        return ready;
+    } catch (const Failure& failure) {
+        if (failure.error.code != Errc::corrupt) throw;
+        reached<"unreadable_job_left_alone">();
+        return nullptr;
     }
-    return found;
+}
+
+// The front of a line, and whether there may be more behind it.
+std::pair<std::vector<ClaimOrder>, bool> line_after(State& state, ShapeId shape,
+                                                    const std::optional<ClaimOrder>& skipped,
+                                                    std::uint32_t max) {
+    std::vector<ClaimOrder> found;
+    found.reserve(max);
+    std::uint32_t rows = 0;
+    auto row = state.places().line_after(shape, skipped, max);
+    for (; row.next(); ++rows) {
+        const JobId id{row.natural(PlaceTables::line_job)};
+        if (const auto* ready = look_at(state, id, row)) found.push_back(ready->stay.order);
+    }
+    // So many that cannot be understood are a damaged file, not an accident.
+    if (found.empty() && rows == max) fail_corrupt("the front of a line cannot be understood");
+    return {std::move(found), rows == max};
 }
 
 // One shape's line, and how far this claim has skipped into it.
 struct Cursor {
     ShapeId shape = 0;
     std::optional<ClaimOrder> skipped;
-    std::deque<ClaimOrder> ahead;  // read and not yet looked at
-    bool is_all = false;           // there is nothing behind them
+    std::vector<ClaimOrder> ahead;  // read, and from `next` on not yet looked at
+    std::size_t next = 0;
+    bool is_all = false;  // there is nothing behind them
 };
 
 class Claiming {
@@ -68,13 +88,14 @@ private:
 };
 
 const ClaimOrder* Claiming::head_of(Cursor& cursor) {
-    if (cursor.ahead.empty() && !cursor.is_all) {
-        const auto max = std::clamp(wanted_, 1U, ahead_max);
-        const auto found = line_after(state_, cursor.shape, cursor.skipped, max);
-        cursor.ahead.assign(found.begin(), found.end());
-        cursor.is_all = found.size() < max;
+    if (cursor.next == cursor.ahead.size() && !cursor.is_all) {
+        const auto max = std::clamp(wanted_, ahead_min, ahead_max);
+        bool is_more = false;
+        std::tie(cursor.ahead, is_more) = line_after(state_, cursor.shape, cursor.skipped, max);
+        cursor.next = 0;
+        cursor.is_all = !is_more;
     }
-    return cursor.ahead.empty() ? nullptr : &cursor.ahead.front();
+    return cursor.next == cursor.ahead.size() ? nullptr : &cursor.ahead[cursor.next];
 }
 
 // The first of all lines.
@@ -84,6 +105,7 @@ std::pair<Cursor*, const ClaimOrder*> Claiming::first() {
         promoted_ = state_.promoted;
         for (auto& cursor : cursors_) {
             cursor.ahead.clear();
+            cursor.next = 0;
             cursor.is_all = false;
         }
     }
@@ -100,8 +122,8 @@ std::size_t Claiming::count_left() {
     for (auto& cursor : cursors_) {
         if (!cursor.skipped) {
             left += state_.shapes.count(cursor.shape, JobState::ready);
-        } else if (!line_after(state_, cursor.shape, cursor.skipped, 1).empty()) {
-            ++left;
+        } else {
+            left += line_after(state_, cursor.shape, cursor.skipped, ahead_min).first.size();
         }
     }
     return left;
@@ -188,7 +210,7 @@ Claimed Claiming::run() {
         JobRow& job = state_.job_that_exists(head->job);
         const auto decision = decide_admission(admission_facts(job));
         if (decision.kind == Kind::skip) cursor->skipped = *head;
-        cursor->ahead.pop_front();
+        ++cursor->next;
         switch (decision.kind) {
             case Kind::admit:
                 claimed.assignments.push_back(admit(job));

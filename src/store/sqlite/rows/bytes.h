@@ -17,11 +17,14 @@ public:
     ByteWriter() { out_.reserve(usual); }
 
     void number(std::uint64_t value) {
+        char bytes[10];
+        std::size_t size = 0;
         while (value >= 0x80) {
-            out_.push_back(static_cast<char>(value | 0x80));
+            bytes[size++] = static_cast<char>(value | 0x80);
             value >>= 7;
         }
-        out_.push_back(static_cast<char>(value));
+        bytes[size++] = static_cast<char>(value);
+        out_.append(bytes, size);
     }
     // Small ones of either sign are short.
     void integer(std::int64_t value) {

@@ -38,10 +38,11 @@ void Show::add_overdue_runs(std::uint32_t limit, OverdueView& view) {
         if (session->lease_deadline > view.clock.now) continue;
         for (const auto id : jobs_of(last)) {
             if (view.runs.size() >= limit) return;
-            auto job = job_that_exists(id);
-            const auto& terms = job.attempts.back().terms;
+            auto job = readable_job(id);
+            if (!job) continue;
+            const auto& terms = job->attempts.back().terms;
             if (session->lease_deadline + terms.release_after > view.clock.now) continue;
-            view.runs.push_back(overdue_run(job, *session));
+            view.runs.push_back(overdue_run(*job, *session));
         }
     }
 }
@@ -49,12 +50,14 @@ void Show::add_overdue_runs(std::uint32_t limit, OverdueView& view) {
 void Show::add_unconfirmed(std::uint32_t limit, OverdueView& view) {
     auto row = unconfirmed_.query({static_cast<int>(JobState::starting), view.clock.now});
     while (view.runs.size() < limit && row.next()) {
-        auto job = job_that_exists(JobId{row.natural(0)});
-        const auto session = load_.session(job.in<Run>()->session);
-        if (!session) fail_corrupt("job " + job.id.text() + " runs in a session that is not there");
-        const auto& terms = job.attempts.back().terms;
+        auto job = readable_job(JobId{row.natural(0)});
+        if (!job) continue;
+        const auto session = load_.session(job->in<Run>()->session);
+        if (!session)
+            fail_corrupt("job " + job->id.text() + " runs in a session that is not there");
+        const auto& terms = job->attempts.back().terms;
         const bool listed = session->lease_deadline + terms.release_after <= view.clock.now;
-        if (!listed) view.runs.push_back(overdue_run(job, *session));
+        if (!listed) view.runs.push_back(overdue_run(*job, *session));
     }
 }
 
@@ -95,13 +98,15 @@ void Show::add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& vi
         facts.wall = wall;
         view.waits.push_back({.job = job.id, .epoch = job.epoch, .facts = facts});
     };
-    for (const auto& [at, id] : wakes(now, limit)) add(job_that_exists(id));
+    for (const auto& [at, id] : wakes(now, limit))
+        if (const auto job = readable_job(id)) add(*job);
     auto row = dates_.query({wall, std::int64_t{limit} + limit});
     while (view.waits.size() < limit && row.next()) {
-        const auto job = job_that_exists(JobId{row.natural(1)});
-        const auto wakes = wake_at(job);
+        const auto job = readable_job(JobId{row.natural(1)});
+        if (!job) continue;
+        const auto wakes = wake_at(*job);
         const bool is_listed = wakes && *wakes <= now;
-        if (!is_listed) add(job);
+        if (!is_listed) add(*job);
     }
 }
 

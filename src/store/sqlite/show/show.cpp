@@ -1,5 +1,6 @@
 #include "store/sqlite/show/show.h"
 
+#include "base/probe.h"
 #include "store/sqlite/apply/ending.h"
 
 namespace perdure::sqlite {
@@ -72,6 +73,18 @@ JobRow Show::job_that_exists(JobId id) {
     auto job = load_.job(id);
     if (!job) fail_corrupt("job " + id.text() + " is named, and is not there");
     return std::move(*job);
+}
+
+std::optional<JobRow> Show::readable_job(JobId id) {
+    try {
+        auto job = job_that_exists(id);
+        load_.load_history(job);
+        return job;
+    } catch (const Failure& failure) {
+        if (failure.error.code != Errc::corrupt) throw;
+        reached<"unreadable_job_left_alone">();
+        return std::nullopt;
+    }
 }
 
 RunView Show::run_view(JobRow& job) {
@@ -159,8 +172,8 @@ SessionView Show::session_view(const SessionRow& session) {
                      .heard_at = session.heard_at};
     view.clock = load_.service().clock;
     for (const auto id : jobs_of(session.id)) {
-        auto job = job_that_exists(id);
-        view.runs.push_back(run_view(job));
+        auto job = readable_job(id);
+        if (job) view.runs.push_back(run_view(*job));
     }
     return view;
 }

@@ -29,6 +29,9 @@ private:
     using Wake = std::pair<ServiceTime, JobId>;
 
     JobRow job_that_exists(JobId id);
+    // Nothing if its rows cannot be understood: one such job must not stop what is done for all
+    // others. It is named by jobs(), audit() and fsck.
+    std::optional<JobRow> readable_job(JobId id);
     RunView run_view(JobRow& job);
     AttemptView attempt_view(JobId job, const AttemptRow& attempt);
     JobView job_view(JobRow& job);

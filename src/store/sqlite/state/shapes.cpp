@@ -12,12 +12,13 @@ Shapes::Shapes(Connection& c)
 }
 
 void Shapes::load(Connection& c) {
-    Statement shapes(c, "SELECT id, tenant, queue, kind FROM shape");
+    Statement shapes(c, "SELECT id, tenant, queue, kind FROM shape ORDER BY id");
     auto shape = shapes.query({});
     while (shape.next()) {
-        Known& k = known_[shape.number(0)];
-        k.shape = {shape.text(1), shape.text(2), shape.text(3)};
-        ids_[k.shape] = shape.number(0);
+        known_.push_back({.shape = {shape.text(1), shape.text(2), shape.text(3)}});
+        const auto id = static_cast<ShapeId>(known_.size());
+        if (shape.number(0) != id) fail_corrupt("a shape is missing");
+        ids_[known_.back().shape] = id;
     }
     Statement tallies(c, "SELECT shape, state, jobs FROM tally");
     auto row = tallies.query({});
@@ -28,6 +29,7 @@ void Shapes::load(Connection& c) {
         known(row.number(0)).saved[static_cast<std::size_t>(state)] = row.number(2);
         add(row.number(0), static_cast<JobState>(state), static_cast<int>(row.number(2)));
     }
+    for (auto& k : known_) k.changed = false;
     changed_.clear();
     Statement queues(c, "SELECT tenant, queue FROM queue WHERE paused = 1");
     auto queue = queues.query({});
@@ -35,30 +37,33 @@ void Shapes::load(Connection& c) {
 }
 
 Shapes::Known& Shapes::known(ShapeId id) {
-    const auto found = known_.find(id);
-    if (found == known_.end()) fail_corrupt("a row names a shape that is not there");
-    return found->second;
+    const auto index = static_cast<std::size_t>(id) - 1;
+    if (index >= known_.size()) fail_corrupt("a row names a shape that is not there");
+    return known_[index];
 }
 
 ShapeId Shapes::id_of(const Shape& shape) {
     const auto found = ids_.find(shape);
     if (found != ids_.end()) return found->second;
-    const ShapeId id = known_.empty() ? 1 : known_.rbegin()->first + 1;
+    const auto id = static_cast<ShapeId>(known_.size()) + 1;
     insert_.run_one({id, shape.tenant, shape.queue, shape.kind});
     ids_[shape] = id;
-    known_[id].shape = shape;
+    known_.push_back({.shape = shape});
     return id;
 }
 
-const Shape& Shapes::shape(ShapeId id) const { return const_cast<Shapes*>(this)->known(id).shape; }
+const Shape& Shapes::shape(ShapeId id) const { return known(id).shape; }
 
 void Shapes::add(ShapeId id, JobState state, int jobs) {
-    auto& count = known(id).counts[static_cast<std::size_t>(state)];
+    Known& k = known(id);
+    auto& count = k.counts[static_cast<std::size_t>(state)];
+    const auto before = count;
     count += jobs;
     if (count < 0) fail_corrupt("fewer jobs are counted than there are");
     totals_[static_cast<std::size_t>(state)] += static_cast<std::uint64_t>(jobs);
-    changed_.insert(id);
-    if (state != JobState::ready) return;
+    if (!k.changed) changed_.push_back(id);
+    k.changed = true;
+    if (state != JobState::ready || (before > 0) == (count > 0)) return;
     if (count > 0) {
         ready_.insert(id);
     } else {
@@ -67,8 +72,7 @@ void Shapes::add(ShapeId id, JobState state, int jobs) {
 }
 
 std::uint64_t Shapes::count(ShapeId id, JobState state) const {
-    const auto& counts = const_cast<Shapes*>(this)->known(id).counts;
-    return static_cast<std::uint64_t>(counts[static_cast<std::size_t>(state)]);
+    return static_cast<std::uint64_t>(known(id).counts[static_cast<std::size_t>(state)]);
 }
 
 bool Shapes::pause(const std::string& tenant, const std::string& queue, bool paused) {
@@ -86,6 +90,7 @@ void Shapes::save() {
             tally_.run_one({id, static_cast<std::int64_t>(state), k.counts[state]});
         }
         k.saved = k.counts;
+        k.changed = false;
     }
     changed_.clear();
 }

@@ -45,14 +45,16 @@ private:
         Shape shape;
         Counts counts{};
         Counts saved{};
+        bool changed = false;
     };
     void load(Connection& connection);
     Known& known(ShapeId id);
+    const Known& known(ShapeId id) const { return const_cast<Shapes*>(this)->known(id); }
 
     std::map<Shape, ShapeId> ids_;
-    std::map<ShapeId, Known> known_;
+    std::vector<Known> known_;  // the shape with number n is at n - 1
     std::set<ShapeId> ready_;
-    std::set<ShapeId> changed_;
+    std::vector<ShapeId> changed_;
     std::array<std::uint64_t, places.size()> totals_{};
     std::set<std::pair<std::string, std::string>> paused_;
     Statement insert_, tally_, pause_;

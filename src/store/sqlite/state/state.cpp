@@ -74,9 +74,13 @@ bool State::holds_its_things(const JobRow& job) const {
                        [&](const Thing& t) { return holders.is_held_by(t, job.id); });
 }
 
-JobRow* State::job(JobId id) {
+JobRow* State::loaded(JobId id) {
     const auto found = jobs_.find(id.value);
-    if (found != jobs_.end()) return &found->second;
+    return found == jobs_.end() ? nullptr : &found->second;
+}
+
+JobRow* State::job(JobId id) {
+    if (auto* found = loaded(id)) return found;
     if (id > highest_job_) return nullptr;
     auto loaded = load.job(id);
     return loaded ? &add(std::move(*loaded)) : nullptr;

@@ -48,7 +48,7 @@ public:
     JobRow& job_that_exists(JobId id);
     JobRow& add(JobRow job);
     JobRow& add_ready(JobId id, const Found& row);  // as loaded by its line
-    bool is_loaded(JobId id) const { return jobs_.contains(id.value); }
+    JobRow* loaded(JobId id);                       // if it is in memory
     void touch(JobRow& job);
     void put(JobRow& job, PlaceRow next);
     void forget(JobRow& job);
