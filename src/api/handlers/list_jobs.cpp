@@ -45,7 +45,7 @@ JobFilter read_filter(QueryReader& query) {
 Task<Response> list_jobs(Api& api, const Request& request) {
     QueryReader query(request);
     auto filter = read_filter(query);
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     auto page = co_await api.catalogue.list(std::move(filter));
     if (!page) co_return problem(page.error());
     Response response;

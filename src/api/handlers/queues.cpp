@@ -37,7 +37,7 @@ std::optional<Response> refuse_name(const std::string& name) {
 Task<Response> set_paused(Api& api, const Request& request, bool paused) {
     QueryReader query(request);
     PauseQueue pause{.tenant = query.tenant(), .queue = request.names.front(), .paused = paused};
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     if (auto refusal = refuse_name(pause.queue)) co_return std::move(*refusal);
     auto done = co_await api.server.jobs().pause(pause);
     if (!done) co_return problem(done.error());
@@ -65,7 +65,7 @@ constexpr std::array limit_fields = {
 Task<Response> list_queues(Api& api, const Request& request) {
     QueryReader query(request);
     auto tenant = query.tenant();
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     auto overview = co_await api.catalogue.overview(std::move(tenant));
     if (!overview) co_return problem(overview.error());
     Response response;
@@ -89,7 +89,7 @@ Task<Response> resume_queue(Api& api, const Request& request) {
 Task<Response> list_limits(Api& api, const Request& request) {
     QueryReader query(request);
     auto tenant = query.tenant();
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     auto overview = co_await api.catalogue.overview(std::move(tenant));
     if (!overview) co_return problem(overview.error());
     Response response;
@@ -112,7 +112,7 @@ Task<Response> list_limits(Api& api, const Request& request) {
 Task<Response> set_limit(Api& api, const Request& request) {
     QueryReader query(request);
     DefineLimit limit{.tenant = query.tenant(), .name = request.names.front()};
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     if (auto refusal = refuse_name(limit.name)) co_return std::move(*refusal);
     LimitWish wish;
     if (const auto misfit = read_body<LimitWish>(request, limit_fields, wish))

@@ -133,7 +133,7 @@ Task<Response> read_logs(Api& api, const Request& request, ChunkedBody& body) {
     if (!id) co_return problem(id.error());
     QueryReader query(request);
     const auto wish = read_wish(query, *id);
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     if (wish.follow != Follow::no) {
         Follower follower(api, wish, body);
         co_return co_await follower.run();

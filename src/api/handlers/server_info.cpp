@@ -61,7 +61,7 @@ Task<Response> is_ready(Api& api, const Request&) {
 Task<Response> show_metrics(Api& api, const Request& request) {
     QueryReader query(request);
     auto tenant = query.tenant();
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     Response response{.content_type = "text/plain; version=0.0.4"};
     response.body = api.metrics.text();
     // Without a store there is nothing to say about jobs; the rest is still worth knowing.

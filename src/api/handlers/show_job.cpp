@@ -64,7 +64,7 @@ Task<Response> wait_for_job(Api& api, const Request& request, ChunkedBody& body)
     if (!id) co_return problem(id.error());
     QueryReader query(request);
     const auto patience = query.duration("for", wait_usual, wait_max);
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
 
     const auto until = api.clock.boot() + patience;
     const auto alarm = api.clock.make_alarm();

@@ -50,7 +50,7 @@ Task<Response> stream_work(Api& api, const Request& request, ChunkedBody& body) 
     QueryReader query(request);
     const auto session = SessionId::parse(query.text("session").value_or(""));
     if (!session) query.misfit("session", "must be the id of a session");
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
 
     const auto outbox = std::make_shared<StreamOutbox>(api.clock);
     const Bells::Listening until_the_server_stops(api.bells, JobId{}, outbox->alarm());
@@ -63,10 +63,12 @@ Task<Response> stream_work(Api& api, const Request& request, ChunkedBody& body) 
         if (connected) co_await outbox->wait();
         connected = connected && !body.peer_is_gone();
     }
-    if (outbox->was_cut()) ++api.metrics.streams_cut;
+    // It is still there and did not read: what it missed comes with the next heartbeat's answer.
+    const bool too_slow = outbox->was_cut() || (!connected && !body.peer_is_gone());
+    if (too_slow) ++api.metrics.streams_cut;
     outbox->close();
     api.server.sessions().close_stream(*session, *stream);
-    co_return Response{.status = connected && !outbox->was_cut() ? 200U : 503U};
+    co_return Response{.status = connected && !too_slow ? 200U : 503U};
 }
 
 }  // namespace perdure::handlers

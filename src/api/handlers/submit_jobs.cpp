@@ -108,7 +108,7 @@ Task<Response> submit_many(Api& api, Wanted wanted) {
 }  // namespace
 
 Task<Response> submit_jobs(Api& api, const Request& request) {
-    if (const auto& misfit = QueryReader(request).finish()) co_return problem(*misfit);
+    if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
     Wanted wanted;
     if (const auto misfit = read_wanted(request.body, wanted)) co_return problem(*misfit);
     if (auto refusal = check_all(wanted)) co_return std::move(*refusal);

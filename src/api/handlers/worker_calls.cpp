@@ -68,7 +68,7 @@ Task<Response> take_logs(Api& api, const Request& request) {
     QueryReader query(request);
     const auto session = SessionId::parse(query.text("session").value_or(""));
     if (!session) query.misfit("session", "must be the id of a session");
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     LogRequest message{.session = *session};
     if (const auto misfit = read_log_frames(request.body, message.chunks))
         co_return problem(*misfit);

@@ -35,7 +35,7 @@ void write_worker(JsonWriter& out, const WorkerLine& line) {
 Task<Response> list_workers(Api& api, const Request& request) {
     QueryReader query(request);
     auto tenant = query.tenant();
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     auto overview = co_await api.catalogue.overview(std::move(tenant));
     if (!overview) co_return problem(overview.error());
     Response response;
@@ -52,7 +52,7 @@ Task<Response> list_workers(Api& api, const Request& request) {
 Task<Response> drain_worker(Api& api, const Request& request) {
     QueryReader query(request);
     auto tenant = query.tenant();
-    if (const auto& misfit = query.finish()) co_return problem(*misfit);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     auto overview = co_await api.catalogue.overview(std::move(tenant));
     if (!overview) co_return problem(overview.error());
     const auto& name = request.names.front();

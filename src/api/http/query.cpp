@@ -48,7 +48,7 @@ void QueryReader::misfit(std::string_view name, std::string what) {
     if (!misfit_) misfit_ = Misfit{std::move(what), fmt::format("?{}", name)};
 }
 
-const std::optional<Misfit>& QueryReader::finish() {
+std::optional<Misfit> QueryReader::finish() {
     for (const auto& [name, value] : request_.query)
         if (!known_.contains(name)) misfit(name, "there is no such parameter");
     return misfit_;

@@ -25,7 +25,7 @@ public:
 
     void misfit(std::string_view name, std::string what);
     // The first thing that was wrong, unknown names included. Ask when everything has been read.
-    const std::optional<Misfit>& finish();
+    std::optional<Misfit> finish();
 
 private:
     const Request& request_;
