@@ -30,7 +30,7 @@ protected:
     ProcessesTest() {
         std::string pattern = std::filesystem::temp_directory_path() / "perdure-test-XXXXXX";
         root_ = ::mkdtemp(pattern.data());
-        options_.directory = root_ + "/state";
+        options_.directory = root_ + "/deep/state";
         options_.shim = PERDURE_SHIM_PATH;
         options_.host = "here";
         options_.timing.kill_grace = milliseconds(200);

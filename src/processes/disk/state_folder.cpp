@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <ctime>
+#include <filesystem>
 #include <string_view>
 
 #include "shim/clocks.h"
@@ -58,6 +59,8 @@ Result<std::shared_ptr<StateFolder>> StateFolder::open(const std::string& path) 
 }
 
 Result<void> StateFolder::lock_and_open(const std::string& path) {
+    std::error_code ignored;  // opening it says what is wrong
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
     ::mkdir(path.c_str(), 0700);
     root_.reset(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!root_) return os_error("state directory `" + path + "`");
