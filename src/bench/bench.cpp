@@ -21,7 +21,7 @@ constexpr std::size_t million = 1'000'000;
 struct Sizes {
     std::size_t syncs, lives, drain, requests, shims, latency, commands;
 };
-constexpr Sizes usual{2000, 200'000, 30'000, 100'000, 1000, 1000, 1500};
+constexpr Sizes usual{2000, 200'000, 30'000, 100'000, 1000, 1000, 2000};
 constexpr Sizes small{300, 20'000, 10'000, 20'000, 200, 200, 200};
 
 class Bench {
@@ -64,9 +64,8 @@ private:
                 return measure_raw_store(*folder, sizes_.lives, sizes_.drain);
             });
         if (done)
-            done = measure<double>("bare Beast", figures_.bare_http_per_s, [&] {
-                return measure_bare_http(sizes_.requests, connections);
-            });
+            done = measure<double>("bare Beast", figures_.bare_http_per_s,
+                                   [&] { return measure_bare_http(sizes_.requests, connections); });
         if (done)
             done = measure<ShimCeiling>("bare shims", figures_.shims, [&] {
                 return measure_bare_shims(*folder, sizes_.shims, command_slots);

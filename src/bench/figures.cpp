@@ -65,26 +65,27 @@ Row memory(std::string who, double mib) {
 
 Row claims(std::string what, const Spread& claim, const Spread& empty) {
     const auto ratio = part(claim.p99, empty.p99);
-    return {std::move(what), fmt::format("p99 ≤ {}× the empty queue's {:.2f} ms", claim_ratio, empty.p99),
-            ms(claim), fmt::format("{:.1f}×", ratio), ratio <= claim_ratio};
+    return {std::move(what),
+            fmt::format("p99 ≤ {}× the empty queue's {:.2f} ms", claim_ratio, empty.p99), ms(claim),
+            fmt::format("{:.1f}×", ratio), ratio <= claim_ratio};
 }
 
 std::vector<Row> rows_of(const Figures& f) {
-    std::vector<Row> rows = {
-        of_ceiling("whole lives, batches of 1,000", f.lives_per_s, f.raw.lives_per_s, lives_ratio,
-                   "raw SQLite"),
-        of_ceiling(fmt::format("drain of {} jobs", f.drained), f.drain.per_s, f.raw.drain_per_s,
-                   drain_ratio, "raw SQLite"),
-        submits(f),
-        latency(f),
-        of_ceiling("`true`, supervised: " + f.containment, f.commands_per_s,
-                   f.shims.at_once_per_s, command_ratio, "bare shims"),
-        memory("idle server", f.idle.server),
-        memory("idle worker", f.idle.worker)};
+    std::vector<Row> rows = {of_ceiling("whole lives, batches of 1,000", f.lives_per_s,
+                                        f.raw.lives_per_s, lives_ratio, "raw SQLite"),
+                             of_ceiling(fmt::format("drain of {} jobs", f.drained), f.drain.per_s,
+                                        f.raw.drain_per_s, drain_ratio, "raw SQLite"),
+                             submits(f),
+                             latency(f),
+                             of_ceiling("`true`, supervised: " + f.containment, f.commands_per_s,
+                                        f.shims.at_once_per_s, command_ratio, "bare shims"),
+                             memory("idle server", f.idle.server),
+                             memory("idle worker", f.idle.worker)};
     if (!f.backlog) return rows;
     const auto& b = *f.backlog;
     rows.push_back(claims("claim, 1,000,000 waiting", b.claim_waiting_ms, b.claim_empty_ms));
-    rows.push_back(claims("claim, 1,000,000 behind a key", b.claim_behind_key_ms, b.claim_empty_ms));
+    rows.push_back(
+        claims("claim, 1,000,000 behind a key", b.claim_behind_key_ms, b.claim_empty_ms));
     rows.push_back({"kill -9 to first claim, 1,000,000 waiting",
                     fmt::format("≤ {} s", first_claim_s), fmt::format("{:.2f} s", b.first_claim_s),
                     "", b.first_claim_s <= first_claim_s});

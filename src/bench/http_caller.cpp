@@ -32,7 +32,7 @@ std::size_t number_at(std::string_view text, std::size_t at) {
 
 std::string request_bytes(std::string_view method, std::string_view target, std::string_view body) {
     return fmt::format(
-        "{} {} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
+        "{} {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         "Content-Length: {}\r\n\r\n{}",
         method, target, body.size(), body);
 }

@@ -1,9 +1,6 @@
 #include "bench/instance.h"
 
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <csignal>
@@ -21,25 +18,19 @@ constexpr double patience_with_jobs_s = 60;
 constexpr double patience_with_stop_s = 30;
 constexpr auto look_again = std::chrono::milliseconds(5);
 
-// Nobody else gets it soon: the kernel hands such ports out in turn.
-std::uint16_t free_port() {
-    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* plain = reinterpret_cast<sockaddr*>(&address);
-    const bool bound =
-        ::bind(socket, plain, size) == 0 && ::getsockname(socket, plain, &size) == 0;
-    ::close(socket);
-    return bound ? ntohs(address.sin_port) : std::uint16_t{0};
-}
-
 std::string content_of(const std::string& path) {
     std::ifstream file(path);
     std::ostringstream content;
     content << file.rdbuf();
     return content.str();
+}
+
+// What it says when it is ready, behind what earlier ones have said; 0: not yet.
+std::uint16_t port_in(std::string_view log) {
+    constexpr std::string_view words = "perdure is ready: http://127.0.0.1:";
+    const auto at = log.rfind(words);
+    if (at == std::string_view::npos) return 0;
+    return static_cast<std::uint16_t>(std::atoi(log.data() + at + words.size()));
 }
 
 std::vector<pid_t> children_of(pid_t pid) {
@@ -70,42 +61,35 @@ const boost::json::value& member(const boost::json::value& object, std::string_v
 }
 
 Result<std::unique_ptr<Instance>> Instance::start(InstanceOptions options) {
-    const auto port = free_port();
-    std::unique_ptr<Instance> instance(new Instance(std::move(options), port));
+    std::unique_ptr<Instance> instance(new Instance(std::move(options)));
     const auto& chosen = instance->options_;
-    std::vector<std::string> words = {own_program(),
-                                      chosen.role,
-                                      "--data",
-                                      chosen.folder + "/data",
-                                      "--listen",
-                                      fmt::format("127.0.0.1:{}", port),
-                                      "--log-level",
-                                      "warn"};
-    if (chosen.role == "up")
-        words.insert(words.end(), {"--slots", std::to_string(chosen.slots)});
+    std::vector<std::string> words = {own_program(),           chosen.role, "--data",
+                                      chosen.folder + "/data", "--listen",  "127.0.0.1:0",
+                                      "--log-level",           "warn"};
+    if (chosen.role == "up") words.insert(words.end(), {"--slots", std::to_string(chosen.slots)});
+    const auto log_before = content_of(instance->log()).size();
     auto child = Child::start(words, instance->log());
     if (!child) return child.error();
     instance->child_ = std::move(*child);
-    if (auto ready = instance->wait_until_ready(); !ready) return ready.error();
+    if (auto ready = instance->wait_until_ready(log_before); !ready) return ready.error();
     return instance;
 }
 
-Result<void> Instance::wait_until_ready() {
+Result<void> Instance::wait_until_ready(std::size_t log_before) {
     const Stopwatch watch;
     while (watch.seconds() < patience_with_start_s && !child_->has_ended()) {
-        if (!caller_) {
-            auto caller = HttpCaller::connect(port_);
-            if (caller) caller_ = std::make_unique<HttpCaller>(std::move(*caller));
-        }
-        const auto ready = caller_ ? get("/readyz") : error(Errc::unavailable, "");
-        const auto workers = ready ? get("/v1/workers") : ready;
-        const auto* list = workers ? member(*workers, "workers").if_array() : nullptr;
-        if (list && (options_.role != "up" || !list->empty())) return {};
+        const auto text = content_of(log()).substr(log_before);
+        port_ = port_in(text);
+        if (port_ != 0) break;
         std::this_thread::sleep_for(look_again);
     }
-    return error(Errc::unavailable,
-                 fmt::format("`perdure {}` did not become ready:\n{}", options_.role,
-                             content_of(log())));
+    if (port_ == 0)
+        return error(Errc::unavailable, fmt::format("`perdure {}` did not become ready:\n{}",
+                                                    options_.role, content_of(log())));
+    auto caller = HttpCaller::connect(port_);
+    if (!caller) return caller.error();
+    caller_ = std::make_unique<HttpCaller>(std::move(*caller));
+    return {};
 }
 
 Instance::~Instance() {

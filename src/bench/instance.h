@@ -48,14 +48,13 @@ public:
     void kill();
 
 private:
-    Instance(InstanceOptions options, std::uint16_t port)
-        : options_(std::move(options)), port_(port) {}
-    Result<void> wait_until_ready();
+    explicit Instance(InstanceOptions options) : options_(std::move(options)) {}
+    Result<void> wait_until_ready(std::size_t log_before);
     Result<boost::json::value> call(std::string_view bytes);
     std::string log() const { return options_.folder + "/log"; }
 
     InstanceOptions options_;
-    std::uint16_t port_;
+    std::uint16_t port_ = 0;
     std::unique_ptr<Child> child_;
     std::unique_ptr<HttpCaller> caller_;
 };

@@ -20,8 +20,9 @@ bool is_in_memory(const std::string& path) {
 
 Result<std::unique_ptr<Scratch>> Scratch::make(const std::string& parent, bool keep) {
     if (is_in_memory(parent))
-        return error(Errc::invalid,
-                     parent + " is in memory, where durability costs nothing: give --dir on a disk");
+        return error(
+            Errc::invalid,
+            parent + " is in memory, where durability costs nothing: give --dir on a disk");
     auto path = parent + "/perdure-bench-XXXXXX";
     if (!mkdtemp(path.data()))
         return error(Errc::invalid,

@@ -9,9 +9,7 @@ namespace perdure::bench {
 
 class Stopwatch {
 public:
-    double seconds() const {
-        return std::chrono::duration<double>(Clock::now() - began_).count();
-    }
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
     double milliseconds() const { return seconds() * 1e3; }
     double rate(std::size_t count) const { return static_cast<double>(count) / seconds(); }
 

@@ -18,8 +18,7 @@ Result<double> run_shims(const std::string& folder, std::size_t runs, std::size_
     for (std::size_t i = 0; i < runs + slots; ++i) {
         const bool full = running.size() == slots || i >= runs;
         if (full && !running.empty()) {
-            if (running.front()->wait() != 0)
-                return error(Errc::unavailable, program + " failed");
+            if (running.front()->wait() != 0) return error(Errc::unavailable, program + " failed");
             running.pop_front();
         }
         if (i >= runs) continue;

@@ -36,8 +36,7 @@ Result<std::unique_ptr<Claimant>> Claimant::open(std::uint16_t port, std::size_t
     if (!calls) return calls.error();
     auto stream = HttpCaller::connect(port);
     if (!stream) return stream.error();
-    std::unique_ptr<Claimant> claimant(
-        new Claimant(std::move(*calls), std::move(*stream), slots));
+    std::unique_ptr<Claimant> claimant(new Claimant(std::move(*calls), std::move(*stream), slots));
     const auto opened = claimant->call(
         "/v1/worker/open",
         fmt::format(R"({{"protocol":1,"directory":{{"machine":"bench","boot":"bench","device":1,)"
@@ -87,11 +86,11 @@ Result<Assigned> Claimant::next() {
 
 Result<void> Claimant::end(const Assigned& attempt) {
     std::erase_if(attempts_, [&](const Assigned& other) { return other.job == attempt.job; });
-    const auto answer = call(
-        "/v1/worker/report",
-        fmt::format(R"({{"session":"{}","items":[{{"job":"{}","epoch":{},"kind":"ended",)"
-                    R"("end":{{"cause":"exit","ran":"yes","succeeded":true}}}}]}})",
-                    session_, attempt.job, attempt.epoch));
+    const auto answer =
+        call("/v1/worker/report",
+             fmt::format(R"({{"session":"{}","items":[{{"job":"{}","epoch":{},"kind":"ended",)"
+                         R"("end":{{"cause":"exit","ran":"yes","succeeded":true}}}}]}})",
+                         session_, attempt.job, attempt.epoch));
     if (!answer) return answer.error();
     if (answer->find(R"("ok")") == std::string::npos)
         return error(Errc::unavailable, "a report was refused: " + *answer);
@@ -103,12 +102,12 @@ Result<void> Claimant::heartbeat() {
     for (const auto& attempt : attempts_)
         list += fmt::format(R"({}{{"job":"{}","epoch":{},"number":{},"phase":"running"}})",
                             list.empty() ? "" : ",", attempt.job, attempt.epoch, attempt.number);
-    const auto answer = call(
-        "/v1/worker/heartbeat",
-        fmt::format(R"({{"session":"{}","number":{},"seen":{},"slots":{},)"
-                    R"("offer":{{"tenant":"default"}},"lease_us":60000000,"attempts":[{}],)"
-                    R"("tick_seen":0}})",
-                    session_, ++heartbeats_, seen_, slots_, list));
+    const auto answer =
+        call("/v1/worker/heartbeat",
+             fmt::format(R"({{"session":"{}","number":{},"seen":{},"slots":{},)"
+                         R"("offer":{{"tenant":"default"}},"lease_us":60000000,"attempts":[{}],)"
+                         R"("tick_seen":0}})",
+                         session_, ++heartbeats_, seen_, slots_, list));
     if (!answer) return answer.error();
     return {};
 }

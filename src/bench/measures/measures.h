@@ -30,10 +30,10 @@ Result<Spread> measure_latency(Instance& instance, std::size_t jobs);
 Result<double> measure_commands(Instance& instance, std::size_t jobs);
 
 struct Backlog {
-    Spread claim_empty_ms;        // from the report of one job to the assignment of the next
-    Spread claim_waiting_ms;      // the same with a million waiting
-    Spread claim_behind_key_ms;   // the same with a million behind one key
-    double first_claim_s = 0;     // after a kill with a million waiting, from the start on
+    Spread claim_empty_ms;       // from the report of one job to the assignment of the next
+    Spread claim_waiting_ms;     // the same with a million waiting
+    Spread claim_behind_key_ms;  // the same with a million behind one key
+    double first_claim_s = 0;    // after a kill with a million waiting, from the start on
 };
 // Starts servers of its own in two empty folders; the bench is their worker.
 Result<Backlog> measure_backlog(const std::string& waiting_folder, const std::string& key_folder,

@@ -23,13 +23,15 @@ void collect_ids(std::string_view body, std::vector<std::string>& into) {
 }  // namespace
 
 Result<double> submit_many(std::uint16_t port, const std::string& job, std::size_t jobs) {
-    const auto request = request_bytes("POST", "/v1/jobs", batch_of(job, batch_size));
+    const auto batch = std::min(batch_size, jobs);
+    const auto request = request_bytes("POST", "/v1/jobs", batch_of(job, batch));
     std::vector<std::string> answers;
-    const auto took = drive({.port = port,
-                             .connections = connections,
-                             .requests = jobs / batch_size,
-                             .request = [&](std::size_t) -> std::string_view { return request; },
-                             .answered = [&](std::string_view body) { answers.emplace_back(body); }});
+    const auto took =
+        drive({.port = port,
+               .connections = connections,
+               .requests = jobs / batch,
+               .request = [&](std::size_t) -> std::string_view { return request; },
+               .answered = [&](std::string_view body) { answers.emplace_back(body); }});
     if (!took) return took.error();
     std::vector<std::string> ids;
     ids.reserve(jobs);

@@ -1,0 +1,61 @@
+#include "bench/figures.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+namespace perdure::bench {
+namespace {
+
+Figures halfway() {
+    Figures figures;
+    figures.raw = {.lives_per_s = 1000, .drain_per_s = 2000};
+    figures.lives_per_s = 500;
+    figures.drain.per_s = 1199;
+    figures.idle = {.server = 24, .worker = 26};
+    return figures;
+}
+
+std::string line_with(const std::string& table, const std::string& words) {
+    const auto at = table.find(words);
+    if (at == std::string::npos) return "";
+    return table.substr(at, table.find('\n', at) - at);
+}
+
+TEST(Samples, spread_is_taken_over_all_of_them_in_any_order) {
+    Samples samples;
+    for (int i = 100; i >= 0; --i) samples.add(i);
+    const auto spread = samples.spread();
+    EXPECT_EQ(spread.p50, 50);
+    EXPECT_EQ(spread.p99, 99);
+    EXPECT_EQ(Samples().spread().p99, 0);
+}
+
+TEST(Figures, json_has_every_promised_name) {
+    boost::system::error_code failed;
+    const auto value = boost::json::parse(as_json(halfway()), failed);
+    ASSERT_FALSE(failed);
+    for (const auto* name :
+         {"store", "ceiling_jobs_per_s", "jobs_per_s", "ratio", "drain_per_s",
+          "submit_single_per_s", "submit_batch_per_s", "latency_ms", "fdatasync_ms",
+          "command_ceiling_per_s", "command_jobs_per_s", "idle_rss_mib"})
+        EXPECT_FALSE(member(value, name).is_null()) << name;
+    EXPECT_EQ(member(value, "ratio").to_number<double>(), 0.5);
+    EXPECT_TRUE(member(value, "backlog").is_null());
+}
+
+TEST(Figures, verdict_compares_with_the_ceiling_of_the_same_run) {
+    const auto table = as_table(halfway());
+    EXPECT_TRUE(line_with(table, "whole lives").ends_with("met"));
+    EXPECT_TRUE(line_with(table, "drain of").ends_with("missed"));
+    EXPECT_TRUE(line_with(table, "idle server").ends_with("met"));
+    EXPECT_TRUE(line_with(table, "idle worker").ends_with("missed"));
+}
+
+TEST(Figures, a_measure_without_its_ceiling_is_missed) {
+    EXPECT_TRUE(line_with(as_table(Figures{}), "whole lives").ends_with("missed"));
+    EXPECT_TRUE(line_with(as_table(Figures{}), "idle server").ends_with("missed"));
+}
+
+}  // namespace
+}  // namespace perdure::bench
