@@ -27,7 +27,9 @@ public:
 
 class Dispatcher {
 public:
-    static constexpr std::uint32_t claim_max = 100;  // for one session in one transaction
+    // For one session in one transaction. A commit costs a sync however small it is: a worker with
+    // thousands of slots is filled by a few of them.
+    static constexpr std::uint32_t claim_max = 1000;
 
     Dispatcher(Clock& clock, GroupCommit& commits, Timing timing, Log log);
 
