@@ -29,6 +29,12 @@ TEST_F(HostCgroupTest, a_command_runs_in_a_slot_that_is_used_again) {
     EXPECT_EQ(cgroup_of(begin(tells_its_cgroup())), first);
 }
 
+TEST_F(HostCgroupTest, a_slot_that_somebody_has_taken_away_is_made_again) {
+    cgroup_of(begin(tells_its_cgroup()));
+    processes_->stopped_cleanly();  // takes away what nobody uses
+    EXPECT_NE(cgroup_of(begin(tells_its_cgroup())).find("/slot-"), std::string::npos);
+}
+
 TEST_F(HostCgroupTest, an_adopted_attempt_keeps_its_slot) {
     const auto key = begin(shell("grep ^0:: /proc/self/cgroup; sleep 60"));
     until("it has said where it is", [&] { return !output(key).empty(); });

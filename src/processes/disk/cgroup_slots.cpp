@@ -83,14 +83,17 @@ std::string CgroupSlots::slot(std::size_t number) const {
 
 std::string CgroupSlots::take() {
     if (containment_ == Containment::none) return {};
-    if (free_.empty()) {
-        const auto made = slot(made_);
-        if (::mkdir(made.c_str(), 0755) != 0 && errno != EEXIST) return {};
-        ++made_;
-        free_.push_back(made);
-    }
+    if (free_.empty()) free_.push_back(slot(made_++));
     auto taken = std::move(free_.back());
     free_.pop_back();
+    // It may be a new one, or somebody has tidied up since it was used.
+    const auto make = [](const std::string& path) {
+        return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
+    };
+    if (!make(taken) && !(make(base_) && make(taken))) {
+        free_.push_back(std::move(taken));
+        return {};
+    }
     used_.insert(taken);
     return taken;
 }
