@@ -18,11 +18,13 @@ constexpr std::uint32_t ahead_max = 1'000;
 
 // A job that is not in memory is loaded with its row. One that cannot be understood is left where
 // it is: it must not stop those behind it.
-const Ready* look_at(State& state, JobId id, const Found& row) {
+const Ready* look_at(State& state, JobId id, const Found& row, std::uint64_t read_as) {
     try {
         JobRow* known = state.loaded(id);
-        const auto* ready = (known ? *known : state.add_ready(id, row)).in<Ready>();
+        JobRow& job = known ? *known : state.add_ready(id, row);
+        const auto* ready = job.in<Ready>();
         if (!ready) fail_corrupt("job " + id.text() + " is listed as ready");
+        job.read_as = read_as;
         return ready;
     } catch (const Failure& failure) {
         if (failure.error.code != Errc::corrupt) throw;
@@ -38,10 +40,13 @@ std::pair<std::vector<ClaimOrder>, bool> line_after(State& state, ShapeId shape,
     std::vector<ClaimOrder> found;
     found.reserve(max);
     std::uint32_t rows = 0;
-    auto row = state.places().line_after(shape, skipped, max);
+    auto& places = state.places();
+    auto row = places.line_after(shape, skipped, max);
     for (; row.next(); ++rows) {
         const JobId id{row.natural(PlaceTables::line_job)};
-        if (const auto* ready = look_at(state, id, row)) found.push_back(ready->stay.order);
+        const auto read_as = places.number_of_row();
+        if (const auto* ready = look_at(state, id, row, read_as))
+            found.push_back(ready->stay.order);
     }
     // So many that cannot be understood are a damaged file, not an accident.
     if (found.empty() && rows == max) fail_corrupt("the front of a line cannot be understood");

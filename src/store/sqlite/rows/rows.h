@@ -127,6 +127,8 @@ struct JobRow {
     PlaceRow place;
     std::optional<PlaceRow> stored;  // the place that the tables show; nothing: a new job
     bool changed = false;            // since it was stored
+    // Rows of one line that were read one after the other have numbers one after the other.
+    std::uint64_t read_as = 0;
 
     template <class Row>
     const Row* in() const {

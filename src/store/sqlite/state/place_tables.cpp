@@ -84,15 +84,61 @@ PlaceTables::PlaceTables(Connection& c)
                " AND name = ? AND shape = ? LIMIT ?)"),
       kept_(c, "SELECT job FROM ready WHERE kept_until IS NOT NULL ORDER BY job"),
       to_forget_(c, "SELECT job FROM outcome WHERE forget_at <= ? ORDER BY forget_at, job LIMIT ?"),
+      delete_stretch_(c,
+                      "DELETE FROM ready WHERE shape = ? AND (rank, since, job) >= (?, ?, ?)"
+                      " AND (rank, since, job) <= (?, ?, ?)"),
       wakes_(c) {}
 
-void PlaceTables::save(JobRow& job) {
-    if (!job.stored) {
+// All leave before anybody enters: nobody new is then in the midst of those who leave together.
+void PlaceTables::save(const std::vector<JobRow*>& jobs) {
+    leave(jobs);
+    for (auto* job : jobs) enter(*job);
+    insert_job_.finish();
+    insert_ready_.finish();
+    insert_run_.finish();
+    insert_outcome_.finish();
+}
+
+bool PlaceTables::may_leave_in_a_stretch(const JobRow& job) const {
+    return job.read_as > unchanged_since_ && job.stored &&
+           std::holds_alternative<Ready>(*job.stored);
+}
+
+// A claim takes jobs from the front of a line one after the other: they leave it with one
+// statement.
+void PlaceTables::leave(const std::vector<JobRow*>& jobs) {
+    Stretch stretch;
+    for (const auto* job : jobs) {
+        if (!job->stored) continue;
+        if (!may_leave_in_a_stretch(*job)) {
+            erase(*job, *job->stored);
+            continue;
+        }
+        erase_notes(*job, std::get<Ready>(*job->stored));
+        const bool goes_on = stretch.jobs > 0 && job->read_as == stretch.last->read_as + 1;
+        if (!goes_on) {
+            leave(stretch);
+            stretch = {.first = job};
+        }
+        stretch.last = job;
+        ++stretch.jobs;
+    }
+    leave(stretch);
+}
+
+void PlaceTables::leave(const Stretch& stretch) {
+    if (stretch.jobs == 0) return;
+    const auto& first = std::get<Ready>(*stretch.first->stored).stay.order;
+    const auto& last = std::get<Ready>(*stretch.last->stored).stay.order;
+    const int left = delete_stretch_.run({stretch.first->shape, rank_of(first), first.since,
+                                          first.job, rank_of(last), last.since, last.job});
+    if (left != stretch.jobs) fail_corrupt("a line is not as it was read");
+}
+
+void PlaceTables::enter(JobRow& job) {
+    if (!job.stored)
         insert_job_.add(
             {job.id, job.shape, job.body_hash, job.submitted_at, Value::blob(encode(*job.spec))});
-    } else {
-        erase(job, *job.stored);
-    }
     for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) {
         auto& attempt = job.attempts[i];
         if (!attempt.unsaved) continue;
@@ -102,19 +148,14 @@ void PlaceTables::save(JobRow& job) {
     insert(job);
     job.stored = job.place;
     job.changed = false;
-}
-
-void PlaceTables::finish() {
-    insert_job_.finish();
-    insert_ready_.finish();
-    insert_run_.finish();
-    insert_outcome_.finish();
+    job.read_as = 0;
 }
 
 void PlaceTables::insert_ready(const JobRow& job, const Ready& ready, std::string_view life) {
     const auto& order = ready.stay.order;
     const auto rank = rank_of(order);
     const auto wake = wake_at(job).value_or(ready.stay.queue_deadline);
+    unchanged_since_ = rows_read_;
     insert_ready_.add({job.shape, rank, order.since, job.id, ready.stay.queue_deadline,
                        ready.kept_until, avoided(ready.stay), avoided_until(ready.stay), wake,
                        Value::blob(life)});
@@ -154,6 +195,12 @@ void PlaceTables::insert(const JobRow& job) {
 void PlaceTables::erase_ready(const JobRow& job, const Ready& ready) {
     const auto& order = ready.stay.order;
     delete_ready_.run_one({job.shape, rank_of(order), order.since, job.id});
+    erase_notes(job, ready);
+}
+
+// What is noted elsewhere about a job in line.
+void PlaceTables::erase_notes(const JobRow& job, const Ready& ready) {
+    const auto& order = ready.stay.order;
     if (!is_in_first_line(job, order)) delete_line_.run_one({job.id});
     if (!job.wants_its_things(ready)) return;
     for (const auto& thing : job.things)
@@ -188,6 +235,7 @@ void PlaceTables::drop(AttemptKey attempt, Large kind) {
 
 Found PlaceTables::line_after(ShapeId shape, const std::optional<ClaimOrder>& skipped,
                               std::uint32_t max) {
+    ++rows_read_;  // what is read now does not follow what was read before
     if (!skipped) return line_after_.query({shape, INT64_MIN, INT64_MIN, INT64_MIN, max});
     return line_after_.query({shape, rank_of(*skipped), skipped->since, skipped->job, max});
 }

@@ -17,9 +17,8 @@ class PlaceTables {
 public:
     explicit PlaceTables(Connection& connection);
 
-    // Brings the tables to what the row says; all of it is there after finish().
-    void save(JobRow& job);
-    void finish();
+    // Brings the tables to what the rows say.
+    void save(const std::vector<JobRow*>& jobs);
     // The job, its place and its history are no more.
     void forget(const JobRow& job);
     void keep(AttemptKey attempt, Large kind, std::string_view bytes);
@@ -29,6 +28,8 @@ public:
     // the job's id.
     static constexpr int line_job = 7;
     Found line_after(ShapeId shape, const std::optional<ClaimOrder>& skipped, std::uint32_t max);
+    // For JobRow::read_as, once for each of those rows, in their order.
+    std::uint64_t number_of_row() { return ++rows_read_; }
 
     std::vector<ShapeId> shapes_blocked_on(const Thing& thing);
     std::optional<JobId> first_blocked(const Thing& thing, ShapeId shape);
@@ -41,10 +42,22 @@ public:
     void tidy_wakes() { wakes_.tidy(); }
 
 private:
+    // A part of a line that leaves it as a whole.
+    struct Stretch {
+        const JobRow* first = nullptr;
+        const JobRow* last = nullptr;
+        int jobs = 0;
+    };
+
+    void leave(const std::vector<JobRow*>& jobs);
+    bool may_leave_in_a_stretch(const JobRow& job) const;
+    void leave(const Stretch& stretch);
+    void enter(JobRow& job);
     void insert(const JobRow& job);
     void insert_ready(const JobRow& job, const Ready& ready, std::string_view life);
     void erase(const JobRow& job, const PlaceRow& place);
     void erase_ready(const JobRow& job, const Ready& ready);
+    void erase_notes(const JobRow& job, const Ready& ready);
 
     BatchInsert insert_job_, insert_ready_, insert_run_, insert_outcome_;
     Statement insert_timer_, insert_blocked_, delete_job_;
@@ -52,7 +65,10 @@ private:
     Statement insert_line_, delete_line_, insert_want_, delete_want_;
     Statement save_attempt_, delete_attempts_, insert_large_, delete_large_, delete_all_large_;
     Statement line_after_, next_shape_, first_blocked_, wanting_, kept_, to_forget_;
+    Statement delete_stretch_;
     Wakes wakes_;
+    std::uint64_t rows_read_ = 0;
+    std::uint64_t unchanged_since_ = 0;  // rows read before this may have new neighbours
 };
 
 }  // namespace perdure::sqlite

@@ -221,8 +221,7 @@ void State::drop_old_keys() { drop_keys_.run({now()}); }
 
 void State::flush() {
     if (changed_jobs_.empty()) return;
-    for (auto* job : changed_jobs_) places_.save(*job);
-    places_.finish();
+    places_.save(changed_jobs_);
     changed_jobs_.clear();
 }
 
