@@ -13,7 +13,7 @@ constexpr int things_max = 1'000;
 
 }  // namespace
 
-OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session) {
+OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session, std::uint32_t runs) {
     OverdueRun overdue{.run = run_view(job)};
     const auto& run = overdue.run;
     overdue.renewal = session.renewal;
@@ -22,32 +22,29 @@ OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session) {
                      .clean = run.clean,
                      .order = run.order,
                      .saw_assignment = session.seen >= run.assignment,
-                     .alone = runs_of(session.id) + session.given_up == 1,
+                     .alone = runs + session.given_up == 1,
                      .lease_deadline = session.lease_deadline,
                      .confirm_deadline = run.confirm_deadline};
     return overdue;
 }
 
-void Show::add_overdue_runs(std::uint32_t limit, OverdueView& view) {
-    for (SessionId last;;) {
-        auto row = next_session_.query({last});
-        if (!row.next() || row.is_null(0)) return;
-        last = {row.natural(0)};
-        const auto session = load_.session(last);
-        if (!session) fail_corrupt("session " + last.text() + " runs jobs, and is not there");
+void Show::add_overdue_runs(std::uint32_t limit, const RunCounts& counts, OverdueView& view) {
+    for (const auto& [owner, runs] : counts) {
+        const auto session = load_.session(owner);
+        if (!session) fail_corrupt("session " + owner.text() + " runs jobs, and is not there");
         if (session->lease_deadline > view.clock.now) continue;
-        for (const auto id : jobs_of(last)) {
+        for (const auto id : jobs_of(owner)) {
             if (view.runs.size() >= limit) return;
             auto job = readable_job(id);
             if (!job) continue;
             const auto& terms = job->attempts.back().terms;
             if (session->lease_deadline + terms.release_after > view.clock.now) continue;
-            view.runs.push_back(overdue_run(*job, *session));
+            view.runs.push_back(overdue_run(*job, *session, runs));
         }
     }
 }
 
-void Show::add_unconfirmed(std::uint32_t limit, OverdueView& view) {
+void Show::add_unconfirmed(std::uint32_t limit, const RunCounts& counts, OverdueView& view) {
     auto row = unconfirmed_.query({static_cast<int>(JobState::starting), view.clock.now});
     while (view.runs.size() < limit && row.next()) {
         auto job = readable_job(JobId{row.natural(0)});
@@ -57,7 +54,7 @@ void Show::add_unconfirmed(std::uint32_t limit, OverdueView& view) {
             fail_corrupt("job " + job->id.text() + " runs in a session that is not there");
         const auto& terms = job->attempts.back().terms;
         const bool listed = session->lease_deadline + terms.release_after <= view.clock.now;
-        if (!listed) view.runs.push_back(overdue_run(*job, *session));
+        if (!listed) view.runs.push_back(overdue_run(*job, *session, counts.at(session->id)));
     }
 }
 
@@ -156,8 +153,9 @@ void Show::add_free_things(std::uint32_t limit, OverdueView& view) {
 OverdueView Show::overdue(WallTime wall, std::uint32_t limit) {
     Transaction snapshot(connection_, Transaction::Kind::read);
     OverdueView view{.clock = load_.service().clock};
-    add_overdue_runs(limit, view);
-    add_unconfirmed(limit, view);
+    const auto counts = run_counts();
+    add_overdue_runs(limit, counts, view);
+    add_unconfirmed(limit, counts, view);
     for (auto& run : view.runs) run.facts.clock = view.clock;
     add_overdue_waits(wall, limit, view);
     add_free_things(limit, view);

@@ -32,9 +32,8 @@ Show::Show(Connection& c, const Timing& timing)
       busy_(c, "SELECT 1 FROM tally WHERE state BETWEEN ? AND ? AND jobs > 0 LIMIT 1"),
       next_wake_(c, "SELECT min(wake_at) FROM timer WHERE wake_at IS NOT NULL"),
       next_date_(c, "SELECT min(date) FROM timer WHERE date IS NOT NULL"),
-      runs_of_(c, "SELECT count(*) FROM run WHERE session = ?"),
+      run_counts_(c, "SELECT session, count(*) FROM run GROUP BY session"),
       jobs_of_(c, "SELECT job FROM run WHERE session = ? ORDER BY assignment, job"),
-      next_session_(c, "SELECT min(session) FROM run WHERE session > ?"),
       unconfirmed_(c,
                    "SELECT job FROM run WHERE state = ? AND confirm_deadline <= ?"
                    " ORDER BY confirm_deadline, job"),
@@ -82,7 +81,7 @@ std::optional<JobRow> Show::readable_job(JobId id) {
         return job;
     } catch (const Failure& failure) {
         if (failure.error.code != Errc::corrupt) throw;
-        reached<"unreadable_job_left_alone">();
+        reached<"unreadable_job_not_shown">();
         return std::nullopt;
     }
 }
@@ -149,9 +148,12 @@ std::vector<JobId> Show::jobs_of(SessionId session) {
     return jobs;
 }
 
-std::uint32_t Show::runs_of(SessionId session) {
-    auto row = runs_of_.query({session});
-    return row.next() ? static_cast<std::uint32_t>(row.number(0)) : 0;
+Show::RunCounts Show::run_counts() {
+    RunCounts counts;
+    auto row = run_counts_.query({});
+    while (row.next())
+        counts[SessionId{row.natural(0)}] = static_cast<std::uint32_t>(row.number(1));
+    return counts;
 }
 
 SessionView Show::session_view(const SessionRow& session) {

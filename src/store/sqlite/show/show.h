@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,12 +37,14 @@ private:
     AttemptView attempt_view(JobId job, const AttemptRow& attempt);
     JobView job_view(JobRow& job);
     SessionView session_view(const SessionRow& row);
-    OverdueRun overdue_run(JobRow& job, const SessionRow& session);
-    std::uint32_t runs_of(SessionId session);
+    // How many attempts each session has in `run`.
+    using RunCounts = std::map<SessionId, std::uint32_t>;
+    RunCounts run_counts();
+    OverdueRun overdue_run(JobRow& job, const SessionRow& session, std::uint32_t runs);
     std::vector<JobId> jobs_of(SessionId session);
 
-    void add_overdue_runs(std::uint32_t limit, OverdueView& view);
-    void add_unconfirmed(std::uint32_t limit, OverdueView& view);
+    void add_overdue_runs(std::uint32_t limit, const RunCounts& counts, OverdueView& view);
+    void add_unconfirmed(std::uint32_t limit, const RunCounts& counts, OverdueView& view);
     void add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& view);
     std::vector<Wake> wakes(ServiceTime now, std::uint32_t limit);
     void add_ready_wakes(ServiceTime now, std::uint32_t limit, std::vector<Wake>& wakes);
@@ -57,7 +60,7 @@ private:
     std::optional<Thing> looked_at_;  // the last thing that a sweep has compared
 
     Statement busy_, next_wake_, next_date_;
-    Statement runs_of_, jobs_of_, next_session_, unconfirmed_;
+    Statement run_counts_, jobs_of_, unconfirmed_;
     Statement timer_wakes_, blocked_wakes_, run_wakes_, ready_wakes_, ready_at_, dates_;
     Statement next_thing_, limit_max_, keys_held_, limits_held_, blocked_shapes_, wanting_;
     Statement audit_, keys_, limits_;
