@@ -36,8 +36,8 @@ ClientApi::ClientApi(const std::vector<std::string>& urls, cli::World& world)
 Result<cli::ApiAnswer> ClientApi::request(const cli::ApiRequest& request) {
     for (int tries = 1;; ++tries) {
         auto reply = client_.request(request.method, request.target, request.body, request.timeout);
-        const bool in_vain = reply ? reply->status == unavailable_status
-                                   : reply.error().code == Errc::unavailable;
+        const bool in_vain =
+            reply ? reply->status == unavailable_status : reply.error().code == Errc::unavailable;
         if (in_vain && tries < tries_during_a_restart && !interrupt_is_pending()) {
             world_.pause(pause_between_tries);
             continue;
