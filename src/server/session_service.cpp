@@ -1,6 +1,8 @@
 #include "server/session_service.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "base/probe.h"
@@ -44,7 +46,17 @@ OpenSession::Inherited inherit(const RunView& run, const OpenRequest& request, b
     return inherited;
 }
 
-ReconcileFacts owned_facts(const RunView& run, const HeartbeatRequest& request) {
+using ListedByAttempt = std::map<AttemptKey, Listed>;
+
+// A worker may list thousands. If one is there twice, the first counts.
+ListedByAttempt by_attempt(const std::vector<Listed>& listed) {
+    ListedByAttempt found;
+    for (const auto& entry : listed) found.emplace(entry.attempt, entry);
+    return found;
+}
+
+ReconcileFacts owned_facts(const RunView& run, const ListedByAttempt& listed, std::uint64_t seen) {
+    const auto found = listed.find(run.attempt);
     return {.in_run = true,
             .store_epoch = run.attempt.epoch,
             .state = run.state,
@@ -53,8 +65,8 @@ ReconcileFacts owned_facts(const RunView& run, const HeartbeatRequest& request) 
             .isolation = run.terms.isolation,
             .order = run.order,
             .assignment = run.assignment,
-            .listed = find(request.attempts, run.attempt),
-            .seen = request.seen};
+            .listed = found == listed.end() ? std::nullopt : std::optional(found->second),
+            .seen = seen};
 }
 
 ReconcileFacts stranger_facts(const JobView& job, const Listed& listed, std::uint64_t seen) {
@@ -220,8 +232,9 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
 Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest request,
                                                                SessionView view) {
     Reconciled decided;
+    const auto listed = by_attempt(request.attempts);
     for (const auto& run : view.runs)
-        decided.emplace_back(run, decide_reconcile(owned_facts(run, request)));
+        decided.emplace_back(run, decide_reconcile(owned_facts(run, listed, request.seen)));
     auto strangers =
         co_await judge_strangers(request.session, request.attempts, view.runs, request.seen);
     if (!strangers) co_return strangers.error();
@@ -279,10 +292,9 @@ Task<Result<Reconciled>> SessionService::judge_strangers(SessionId session,
                                                          std::vector<RunView> owned,
                                                          std::uint64_t seen) {
     Reconciled judged;
-    std::erase_if(listed, [&](const Listed& entry) {
-        return std::any_of(owned.begin(), owned.end(),
-                           [&](const RunView& run) { return run.attempt == entry.attempt; });
-    });
+    std::set<AttemptKey> ours;
+    for (const auto& run : owned) ours.insert(run.attempt);
+    std::erase_if(listed, [&](const Listed& entry) { return ours.contains(entry.attempt); });
     std::vector<JobId> ids;
     for (const auto& entry : listed) ids.push_back(entry.attempt.job);
     if (ids.empty()) co_return judged;

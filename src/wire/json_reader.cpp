@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <boost/json/parser.hpp>
 #include <cmath>
 #include <vector>
@@ -26,7 +27,11 @@ std::optional<Misfit> parse_strict(std::string_view text, json::value& into) {
 std::optional<Misfit> parse_quick(std::string_view text, json::value& into) {
     json::parse_options options;
     options.max_depth = json_depth_max;
-    json::parser parser(into.storage(), options);
+    // What the parser needs for itself fits here; what it makes lies where `into` is, so that it
+    // need not be copied there.
+    std::array<unsigned char, 4096> scratch;
+    json::parser parser({}, options, scratch.data(), scratch.size());
+    parser.reset(into.storage());
     json::error_code failure;
     parser.write(text.data(), text.size(), failure);
     if (failure) return Misfit{"this is not JSON: " + failure.message(), "$"};

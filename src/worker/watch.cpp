@@ -41,16 +41,18 @@ void Watch::tell_shims() {
 
 void Watch::kill_overdue(bool about_to_speak) {
     const auto now = context_.now();
-    for (const auto key : table_.keys()) {
-        auto facts = kill_facts(*table_.find(key), now);
+    std::vector<AttemptKey> overdue;  // hardly ever any: this is looked at before every call
+    for (const auto& [key, attempt] : table_.all()) {
+        auto facts = kill_facts(attempt, now);
         facts.about_to_speak = about_to_speak;
         const auto kill = decide_worker_kill(facts, context_.options.timing);
         if (!kill.at || now < *kill.at) continue;
         reached<"worker_killed_for_a_lease">();
         context_.log.write(Level::warn, "lease is over", "job", key.job.text(), "epoch",
                            key.epoch.value, "rule", kill.rule);
-        supervisor_.disown(key);
+        overdue.push_back(key);
     }
+    for (const auto key : overdue) supervisor_.disown(key);
 }
 
 void Watch::ring_for_expired_goes() {

@@ -1,6 +1,7 @@
 #include "worker/talk/heartbeat.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/probe.h"
@@ -89,11 +90,10 @@ void Heartbeat::announced(WorkerMode mode) {
 void Heartbeat::renew(const Sent& sent, const std::vector<AttemptKey>& stopped) {
     const auto until = sent.at + sent.lease;
     session_.raise_lease(until);
-    for (const auto key : table_.keys()) {
-        const bool listed = std::any_of(sent.listed.begin(), sent.listed.end(),
-                                        [&](const Listed& l) { return l.attempt == key; });
-        const bool gone = std::find(stopped.begin(), stopped.end(), key) != stopped.end();
-        if (listed && !gone) table_.find(key)->raise_lease(until);
+    const std::set<AttemptKey> gone(stopped.begin(), stopped.end());
+    for (const auto& listed : sent.listed) {
+        auto* attempt = table_.find(listed.attempt);
+        if (attempt && !gone.contains(listed.attempt)) attempt->raise_lease(until);
     }
     // At once: a worker that detaches is gone before its watch comes round again (L2).
     watch_.tell_shims();
