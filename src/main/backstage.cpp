@@ -1,6 +1,7 @@
 #include "main/backstage.h"
 
-#include <cstdio>
+#include <sys/prctl.h>
+
 #include <cstdlib>
 
 #include "base/version.h"
@@ -31,6 +32,7 @@ ExitCode RealBackstage::keep_running(cli::Role role, const Configuration& config
 }
 
 ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configuration) {
+    ::prctl(PR_SET_NAME, "perdure");  // started as /proc/self/exe, it would be called `exe`
     ProcessSurroundings around{.version = std::string(version)};
     if (const auto* channel = std::getenv(watchdog_variable))
         around.watchdog = watchdog_channel(channel);

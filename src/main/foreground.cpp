@@ -1,11 +1,7 @@
 #include "main/foreground.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include <array>
-#include <cstdio>
 
 #include "runtime/watchdog.h"
 
@@ -16,19 +12,6 @@ void say(const std::string& sentence) {
     const auto line = "perdure: " + sentence + "\n";
     // One write: the children use the same terminal.
     (void)!::write(STDERR_FILENO, line.data(), line.size());
-}
-
-// The file that this process runs. If an upgrade has replaced it, the running one still counts:
-// parent and child must be of one version.
-std::string own_program() {
-    std::array<char, 4096> path{};
-    const auto length = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
-    struct stat named {};
-    struct stat running {};
-    const bool same = length > 0 && ::stat(path.data(), &named) == 0 &&
-                      ::stat("/proc/self/exe", &running) == 0 && named.st_ino == running.st_ino &&
-                      named.st_dev == running.st_dev;
-    return same ? path.data() : "/proc/self/exe";
 }
 
 // The drain, the kill grace and some time to report.
@@ -47,11 +30,11 @@ struct Foreground {
 WatchedChild child_of(Foreground& foreground, cli::Role role) {
     const bool is_worker = role == cli::Role::worker;
     return {.name = is_worker ? "worker" : "server",
-            .command =
-                [&foreground, role] {
-                    return child_command(role, foreground.configuration, own_program(),
-                                         foreground.url);
-                },
+            // The very file that runs now, also if an upgrade has replaced it: parent and child
+            // must be of one version.
+            .program = "/proc/self/exe",
+            .words = [&foreground,
+                      role] { return child_words(role, foreground.configuration, foreground.url); },
             .stop_limit =
                 is_worker ? worker_stop_limit(foreground.configuration.config.timing) : seconds(10),
             .detaches = is_worker};
@@ -59,9 +42,9 @@ WatchedChild child_of(Foreground& foreground, cli::Role role) {
 
 }  // namespace
 
-std::vector<std::string> child_command(cli::Role role, const Configuration& configuration,
-                                       const std::string& program, const std::string& url) {
-    std::vector<std::string> words = {program,
+std::vector<std::string> child_words(cli::Role role, const Configuration& configuration,
+                                     const std::string& url) {
+    std::vector<std::string> words = {"perdure",
                                       role == cli::Role::worker ? "child-worker" : "child-server"};
     for (auto& flag : as_flags(configuration)) words.push_back(std::move(flag));
     if (!url.empty()) {

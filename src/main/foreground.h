@@ -13,10 +13,10 @@ namespace perdure {
 
 ExitCode run_in_foreground(cli::Role role, const Configuration& configuration);
 
-// The words of a child's command. `url`: of the server that this watchdog keeps, once it is known;
+// What a child is told. `url`: of the server that this watchdog keeps, once it is known;
 // then the server listens there again after a restart, and the worker goes there.
-std::vector<std::string> child_command(cli::Role role, const Configuration& configuration,
-                                       const std::string& program, const std::string& url);
+std::vector<std::string> child_words(cli::Role role, const Configuration& configuration,
+                                     const std::string& url);
 
 // "perdure is ready: ...".
 std::string ready_line(cli::Role role, const Config& config, const std::string& url);

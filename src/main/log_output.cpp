@@ -24,7 +24,9 @@ Result<std::unique_ptr<LogOutput>> LogOutput::open(const Config& config) {
             return error(Errc::invalid, "the log " + config.log_file + " cannot be written: " +
                                             std::strerror(errno) + "; change log.file");
     }
-    return std::unique_ptr<LogOutput>(new LogOutput(config.log_file, descriptor, config.log_level));
+    const auto form = config.log_format == LogFormat::json ? LogForm::json : LogForm::logfmt;
+    return std::unique_ptr<LogOutput>(
+        new LogOutput(config.log_file, descriptor, config.log_level, form));
 }
 
 LogOutput::~LogOutput() {

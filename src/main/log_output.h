@@ -25,8 +25,8 @@ public:
     void reopen();
 
 private:
-    LogOutput(std::string file, int descriptor, Level level)
-        : file_(std::move(file)), descriptor_(descriptor), sink_(level, descriptor) {}
+    LogOutput(std::string file, int descriptor, Level level, LogForm form)
+        : file_(std::move(file)), descriptor_(descriptor), sink_(level, descriptor, form) {}
 
     std::string file_;  // empty: standard error
     int descriptor_;

@@ -18,15 +18,17 @@ constexpr int exit_code_of_no_exec = 127;
 
 // Everything the child needs, made before the fork: after it only plain system calls are allowed.
 struct Prepared {
+    const char* program = nullptr;
     std::vector<char*> words;
     std::vector<std::string> variables;
     std::vector<char*> environment;
     pid_t parent = ::getpid();
 };
 
-Prepared prepare(const std::vector<std::string>& command) {
+Prepared prepare(const std::string& program, const std::vector<std::string>& words) {
     Prepared made;
-    for (const auto& word : command) made.words.push_back(const_cast<char*>(word.c_str()));
+    made.program = program.c_str();
+    for (const auto& word : words) made.words.push_back(const_cast<char*>(word.c_str()));
     made.words.push_back(nullptr);
     const auto ours = fmt::format("{}=", watchdog_variable);
     for (char** variable = environ; *variable; ++variable)
@@ -57,18 +59,19 @@ void unblock_signals() {
         ::fcntl(channel, F_SETFD, 0);
     else
         ::dup2(channel, channel_in_child);
-    ::execve(prepared.words[0], prepared.words.data(), prepared.environment.data());
+    ::execve(prepared.program, prepared.words.data(), prepared.environment.data());
     ::_exit(exit_code_of_no_exec);
 }
 
 }  // namespace
 
-Result<ChildProcess> start_child(const std::vector<std::string>& command) {
+Result<ChildProcess> start_child(const std::string& program,
+                                 const std::vector<std::string>& words) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return error(Errc::unavailable, fmt::format("socketpair: {}", std::strerror(errno)));
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    const auto prepared = prepare(command);
+    const auto prepared = prepare(program, words);
     const auto pid = ::fork();
     if (pid == 0) become(prepared, ends[1]);
     const int why = errno;

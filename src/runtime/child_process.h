@@ -21,7 +21,8 @@ struct ChildProcess {
 
 // The child runs in a session of its own, without a terminal: Ctrl-C is its parent's to hear. Its
 // signals are as usual, its standard input is empty, and the kernel kills it when the calling
-// thread ends. unavailable: it cannot be started.
-Result<ChildProcess> start_child(const std::vector<std::string>& command);
+// thread ends. `program`: the file to run; `words`: what it is told, beginning with its own name.
+// unavailable: it cannot be started.
+Result<ChildProcess> start_child(const std::string& program, const std::vector<std::string>& words);
 
 }  // namespace perdure

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "runtime/system_time.h"
+#include "wire/json_writer.h"
 
 namespace perdure {
 namespace {
@@ -74,9 +75,27 @@ std::string logfmt(const LogEvent& event) {
     return line;
 }
 
+std::string log_json(const LogEvent& event) {
+    std::string line;
+    JsonWriter out(line);
+    out.begin_object();
+    out.field("time", rfc3339(event.at));
+    out.field("level", to_string(event.level));
+    out.field("component", event.component);
+    out.field("event", event.event);
+    for (const auto& field : event.fields) {
+        out.text_key(field.name);
+        out.value(field.value);
+    }
+    out.end_object();
+    line += '\n';
+    return line;
+}
+
 void StderrLog::write(Level level, std::string_view component, std::string_view event,
                       const std::vector<Field>& fields) {
-    const auto line = logfmt({wall_now(), level, component, event, fields});
+    const LogEvent what{wall_now(), level, component, event, fields};
+    const auto line = form_ == LogForm::json ? log_json(what) : logfmt(what);
     std::string_view rest = line;
     while (!rest.empty()) {
         const auto written = ::write(descriptor_, rest.data(), rest.size());

@@ -72,5 +72,13 @@ TEST(StderrLog, writes_what_it_wants_and_nothing_else) {
     EXPECT_EQ(text.rfind("time=20", 0), 0u);
 }
 
+TEST(LogJson, is_one_object_on_one_line_whatever_is_said) {
+    const std::vector<Field> fields = {{"job", "a\"b\nc"}};
+    EXPECT_EQ(
+        log_json({WallTime{1}, Level::warn, "server", "attempt lost", fields}),
+        "{\"time\":\"1970-01-01T00:00:00.000001Z\",\"level\":\"warn\",\"component\":\"server\","
+        "\"event\":\"attempt lost\",\"job\":\"a\\\"b\\nc\"}\n");
+}
+
 }  // namespace
 }  // namespace perdure

@@ -78,7 +78,7 @@ private:
     void hear_signal(int number);
     void hear(std::size_t index);
     void hear_line(std::size_t index, const std::string& line);
-    void reap();
+    bool reap();
     void has_ended(Kept& child, int status);
     void clear_leftovers();
 
@@ -135,7 +135,7 @@ void Watchdog::start_what_is_due(BootTime now) {
 
 void Watchdog::start(Kept& child, BootTime now) {
     child.start_at.reset();
-    auto started = start_child(child.what.command());
+    auto started = start_child(child.what.program, child.what.words());
     if (!started) {
         options_.say(fmt::format("{} cannot be started: {}; trying again", child.what.name,
                                  started.error().what));
@@ -220,18 +220,17 @@ void Watchdog::hear_line(std::size_t index, const std::string& line) {
     if (options_.ready) options_.ready(index, line.substr(std::min(word.size() + 1, line.size())));
 }
 
+// One read for each turn: somebody who signals without end must not keep us from the rest.
 void Watchdog::hear_signals() {
-    signalfd_siginfo info{};
-    while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
-        hear_signal(static_cast<int>(info.ssi_signo));
+    std::array<signalfd_siginfo, 8> heard{};
+    const auto size = ::read(signals_, heard.data(), sizeof heard);
+    const auto count = size > 0 ? static_cast<std::size_t>(size) / sizeof heard[0] : 0;
+    for (std::size_t i = 0; i < count; ++i) hear_signal(static_cast<int>(heard[i].ssi_signo));
+    if (reap()) clear_leftovers();
 }
 
 void Watchdog::hear_signal(int number) {
-    if (number == SIGCHLD) {
-        reap();
-        clear_leftovers();
-        return;
-    }
+    if (number == SIGCHLD) return;  // it has woken us; who has ended is looked up anyway
     // A terminal that was closed takes its programs with it; otherwise SIGHUP means: new log file.
     const bool hung_up = number == SIGHUP && has_terminal_ && ::isatty(STDERR_FILENO) != 1;
     if (number == SIGHUP && !hung_up) {
@@ -244,10 +243,12 @@ void Watchdog::hear_signal(int number) {
     if (++stop_signals_ > 1) stop_harder();
 }
 
-void Watchdog::reap() {
+bool Watchdog::reap() {
     int status = 0;
+    bool any = false;
     for (auto pid = ::waitpid(-1, &status, WNOHANG); pid > 0;
          pid = ::waitpid(-1, &status, WNOHANG)) {
+        any = true;
         spared_.erase(pid);
         for (std::size_t i = 0; i < kept_.size(); ++i) {
             if (kept_[i].process.pid != pid) continue;
@@ -255,6 +256,7 @@ void Watchdog::reap() {
             has_ended(kept_[i], status);
         }
     }
+    return any;
 }
 
 void Watchdog::has_ended(Kept& child, int status) {
@@ -315,12 +317,15 @@ void Watchdog::tell_to_stop(Kept& child, BootTime now) {
 }
 
 // The second signal: whoever is stopping hears it again and gets less time. The third: no time.
+// More of them change nothing.
 void Watchdog::stop_harder() {
+    if (stop_signals_ > 3) return;
     const auto now = boot_now();
-    const auto limit = stop_signals_ > 2 ? Duration{} : options_.harder_limit;
+    const bool kill_now = stop_signals_ == 3;
+    const auto limit = kill_now ? seconds(1) : options_.harder_limit;
     for (auto& child : kept_) {
         if (!child.runs()) continue;
-        ::kill(child.process.pid, stop_signals_ > 2 ? SIGKILL : SIGTERM);
+        ::kill(child.process.pid, kill_now ? SIGKILL : SIGTERM);
         child.kill_at = std::min(child.kill_at.value_or(now + limit), now + limit);
     }
 }

@@ -18,9 +18,10 @@
 namespace perdure {
 
 struct WatchedChild {
-    std::string name;  // for people: "worker"
-    // The words of its command, asked at each start. The first is the program's path.
-    std::function<std::vector<std::string>()> command;
+    std::string name;     // for people: "worker"
+    std::string program;  // the file to run
+    // What it is told, beginning with its own name; asked at each start.
+    std::function<std::vector<std::string>()> words;
     Duration stop_limit = seconds(10);  // after SIGTERM; then SIGKILL
     bool detaches = false;              // is told SIGUSR1 instead, if the watchdog was
 };

@@ -49,9 +49,10 @@ bool runs(pid_t process) { return !program_of(process).empty(); }
 WatchedChild child(std::string name, std::string then, std::string before = ":") {
     const auto script = before + "; echo \"ready $$\" >&3; " + then;
     return {.name = std::move(name),
-            .command =
+            .program = "/bin/sh",
+            .words =
                 [script] {
-                    return std::vector<std::string>{"/bin/sh", "-c", script};
+                    return std::vector<std::string>{"sh", "-c", script};
                 },
             .stop_limit = seconds(10)};
 }
@@ -214,7 +215,8 @@ TEST_F(WatchdogTest, kills_what_does_not_stop_when_asked_three_times) {
     const auto worker = ready("worker");
     for (int i = 0; i < 3; ++i)
         kill_process(watchdog_, i == 0 ? SIGTERM : i == 1 ? SIGINT : SIGTERM);
-    // Equal signals that are pending count once: ask until it is heard.
+    // Equal signals that are pending count once: ask until it is heard. Such a flood must not keep
+    // the watchdog from noticing that its child has ended.
     while (!::waitpid(watchdog_, nullptr, WNOHANG)) kill_process(watchdog_, SIGINT);
     watchdog_ = 0;
     EXPECT_TRUE(ends(worker));
@@ -283,6 +285,8 @@ TEST_F(WatchdogTest, spares_the_shims_of_a_dead_worker) {
     const auto worker = ready("worker");
     pid_t left = 0;
     std::ifstream(path("pid")) >> left;
+    // Until then it is the shell that is about to become it, and no shim.
+    while (program_of(left) != "perdure-shim") ::poll(nullptr, 0, 1);
     kill_process(worker, SIGKILL);
     ready("worker");
     EXPECT_EQ(program_of(left), "perdure-shim");
