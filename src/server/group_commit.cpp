@@ -169,6 +169,10 @@ GroupCommit::Batch GroupCommit::form() {
             lane.pop_front();
         }
     }
+    // Room is given by lanes, but claims are carried out last: they see what is submitted and
+    // freed beside them, so that a job can be submitted and claimed by one sync.
+    std::stable_partition(batch.begin(), batch.end(),
+                          [](const auto& request) { return request->lane != Lane::claims; });
     return batch;
 }
 
@@ -294,7 +298,10 @@ void GroupCommit::take_committed(Batch& batch, GroupReply reply) {
 }
 
 void GroupCommit::note_activity(const Batch& batch, bool work_appeared) {
-    if (work_appeared && work_alarm_) work_alarm_->ring();
+    const bool seen_by_claims = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
+        return request->lane == Lane::claims;
+    });
+    if (work_appeared && !seen_by_claims && work_alarm_) work_alarm_->ring();
     const bool active = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
         return request->lane != Lane::renewals && request->lane != Lane::tick;
     });

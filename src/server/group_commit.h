@@ -25,7 +25,7 @@
 
 namespace perdure {
 
-// In the order in which they stand in a group.
+// In the order in which they are given room in a group; claims are carried out last.
 enum class Lane { renewals, tick, reports, claims, submits };
 inline constexpr std::size_t lane_count = 5;
 

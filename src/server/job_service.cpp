@@ -34,6 +34,7 @@ Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
     if (auto wrong = check_spec(request.spec)) co_return *wrong;
     if (!commits_.healthy()) co_return no_store();
     auto change = change_of(std::move(request), now);
+    dispatcher_.alarm().ring();  // its claim can be part of the same commit
     auto reply = co_await commits_.commit(Lane::submits, std::move(change));
     if (!reply) co_return reply.error();
     co_return std::get<Submitted>(*reply);
@@ -48,6 +49,7 @@ Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> reques
     submits.reserve(requests.size());
     for (auto& request : requests) submits.push_back(change_of(std::move(request), now));
     SubmitAll change{std::move(submits)};
+    dispatcher_.alarm().ring();
     auto reply = co_await commits_.commit(Lane::submits, std::move(change));
     if (!reply) co_return reply.error();
     auto& batch = std::get<BatchSubmitted>(*reply);
