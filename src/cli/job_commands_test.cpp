@@ -127,6 +127,7 @@ TEST_F(CtrlC, detaches_if_the_person_says_so) {
     stage_.world.person = {"d"};
     EXPECT_EQ(stage_.run({"run", "--", "x"}), 120);
     EXPECT_TRUE(contains(stage_.err, "perdure logs -f " + id)) << stage_.err;
+    EXPECT_FALSE(contains(stage_.err, "connection lost")) << stage_.err;
 }
 
 TEST_F(CtrlC, goes_on_if_the_person_only_presses_enter) {

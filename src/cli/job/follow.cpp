@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/json/array.hpp>
+#include <utility>
 
 #include "cli/answer.h"
 
@@ -21,7 +22,7 @@ public:
     Followed run();
 
 private:
-    enum class Step { go_on, look, leave };
+    enum class Step { go_on, look };
 
     Step watch_attempt();
     // Nothing: not ended, or not known.
@@ -37,6 +38,7 @@ private:
     const FollowOptions& options_;
     std::int64_t attempt_;
     std::uint64_t offset_ = 0;
+    std::optional<Error> failure_;  // of the last call
     bool connected_ = true;
     bool cancelling_ = false;
     Duration wait_ = reconnect_first;
@@ -46,10 +48,13 @@ Followed Follower::run() {
     context_.world.catch_interrupts();
     while (true) {
         const auto step = watch_attempt();
+        const auto failure = std::exchange(failure_, std::nullopt);
+        // A call that a person has interrupted has lost nothing.
         if (context_.world.interrupted()) {
             if (auto left = ask_person()) return *left;
             continue;
         }
+        if (failure) lost(*failure);
         if (step == Step::look) {
             if (auto ended = look_at_job()) return *ended;
         }
@@ -64,7 +69,7 @@ Follower::Step Follower::watch_attempt() {
     if (!options_.show_output) {
         auto answer = context_.api.request({.target = target, .timeout = seconds(40)});
         if (!answer) {
-            lost(answer.error());
+            failure_ = answer.error();
             return Step::go_on;
         }
         found_again();
@@ -77,11 +82,11 @@ Follower::Step Follower::watch_attempt() {
         return true;
     });
     if (!answer) {
-        lost(answer.error());
+        failure_ = answer.error();
         return Step::go_on;
     }
     if (answer->status >= 500 || answer->status == 429) {
-        lost(answer->refusal);
+        failure_ = answer->refusal;
         return Step::go_on;
     }
     found_again();
