@@ -18,12 +18,12 @@ protected:
 
     template <class T>
     T run(Task<T> task) {
-        boost::asio::io_context loop;
         std::optional<T> result;
-        boost::asio::co_spawn(loop, keep(std::move(task), result), [](std::exception_ptr failure) {
+        boost::asio::co_spawn(loop_, keep(std::move(task), result), [](std::exception_ptr failure) {
             PERDURE_ASSERT(failure == nullptr);
         });
-        loop.run();
+        loop_.restart();
+        loop_.run();
         return std::move(*result);
     }
     Result<void> append(AttemptKey attempt, std::uint64_t offset, std::string bytes) {
@@ -41,6 +41,7 @@ protected:
     const AttemptKey two{JobId{5}, Epoch{2}};
     const AttemptKey other{JobId{6}, Epoch{1}};
 
+    boost::asio::io_context loop_;  // outlives what posts to it
     std::unique_ptr<SqliteBlobs> blobs_;
 
 private:

@@ -29,16 +29,6 @@ Task<void> keep(Task<T> task, std::optional<T>& result) {
     result = co_await std::move(task);
 }
 
-template <class T>
-T run(Task<T> task) {
-    boost::asio::io_context loop;
-    std::optional<T> result;
-    boost::asio::co_spawn(loop, keep(std::move(task), result),
-                          [](std::exception_ptr failure) { PERDURE_ASSERT(failure == nullptr); });
-    loop.run();
-    return std::move(*result);
-}
-
 class OnDisk : public testing::Test {
 protected:
     OnDisk() {
@@ -47,6 +37,17 @@ protected:
         folder = path;
     }
     ~OnDisk() override { std::filesystem::remove_all(folder); }
+
+    template <class T>
+    T run(Task<T> task) {
+        std::optional<T> result;
+        boost::asio::co_spawn(loop, keep(std::move(task), result), [](std::exception_ptr failure) {
+            PERDURE_ASSERT(failure == nullptr);
+        });
+        loop.restart();
+        loop.run();
+        return std::move(*result);
+    }
 
     std::string database() const { return folder + "/perdure.db"; }
 
@@ -101,6 +102,7 @@ protected:
     }
 
     std::string folder;
+    boost::asio::io_context loop;  // outlives the store, whose threads post to it
     std::unique_ptr<SqliteStore> store;
     std::uint64_t last_group = 0;
     std::optional<Error> fatal;

@@ -238,14 +238,16 @@ void ShowCatalogue::add_workers(const std::string& tenant, Overview& overview) {
         const auto session = load_.session(SessionId{row.natural(0)});
         if (!session) continue;
         const auto silent_for = overview.clock.now - session->heard_at;
-        overview.workers.push_back({.session = session->id,
-                                    .worker = session->worker,
-                                    .machine = session->directory.machine,
-                                    .slots = session->slots,
-                                    .running = static_cast<std::uint32_t>(row.number(1)),
-                                    .offer = session->offer,
-                                    .suspect = silent_for >= timing_.suspect,
-                                    .silent_for = silent_for});
+        WorkerLine line{.session = session->id,
+                        .worker = session->worker,
+                        .machine = session->directory.machine,
+                        .slots = session->slots,
+                        .running = static_cast<std::uint32_t>(row.number(1)),
+                        .offer = session->offer,
+                        .suspect = silent_for >= timing_.suspect,
+                        .silent_for = silent_for};
+        if (has_left(line, session->lease_deadline <= overview.clock.now)) continue;
+        overview.workers.push_back(std::move(line));
     }
 }
 
