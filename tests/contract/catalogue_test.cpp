@@ -191,6 +191,20 @@ TEST_P(CatalogueContract, limits_show_what_is_taken) {
     EXPECT_TRUE(overview("acme").limits.empty());
 }
 
+TEST_P(CatalogueContract, a_worker_that_is_gone_and_has_nothing_is_not_listed) {
+    const auto idle = open_session({.name = "idle"});
+    const auto busy = open_session({.name = "busy"});
+    submit(Wanted::job());
+    run_one(busy);
+    EXPECT_EQ(overview().workers.size(), 2U);
+    pass(timing.lease);
+    const auto workers = overview().workers;
+    ASSERT_EQ(workers.size(), 1U);
+    EXPECT_EQ(workers[0].session, busy);
+    ASSERT_TRUE(renew(idle).has_value());
+    EXPECT_EQ(overview().workers.size(), 2U);
+}
+
 TEST_P(CatalogueContract, workers_are_the_open_sessions) {
     const auto second = open_session({.name = "worker-2", .slots = 3});
     const auto first = open_session({.name = "worker-1", .offer = {.queues = {"mail"}}});
