@@ -30,7 +30,7 @@ void write_left(JsonWriter& out, std::string_view result) {
 void write_exit(JsonWriter& out, const AttemptEnd& end) {
     if (end.cause == Cause::crash_signal)
         out.field("signal", end.exit_code);
-    else if (end.cause == Cause::exit)
+    else if (is_own_exit(end.cause))
         out.field("exit_code", end.exit_code);
 }
 

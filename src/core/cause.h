@@ -55,6 +55,19 @@ constexpr std::string_view to_string(Cause cause) {
     return cause_names[static_cast<std::size_t>(cause)];
 }
 
+// Did the process end by itself, or was it interrupted from outside? (E3)
+constexpr bool is_own_exit(Cause cause) {
+    switch (cause) {
+        case Cause::exit:
+        case Cause::verdict_retry:
+        case Cause::verdict_permanent:
+        case Cause::verdict_at:
+        case Cause::conflict:
+        case Cause::disconnected: return true;
+        default: return false;
+    }
+}
+
 // Did the attempt's process run? The answer is never guessed: `maybe` is an answer.
 enum class Ran { no, maybe, yes };
 

@@ -81,19 +81,6 @@ JobState state_of(Then then) {
     return JobState::failed;
 }
 
-// Did the process end by itself, or was it interrupted from outside? (E3)
-bool is_own_exit(Cause cause) {
-    switch (cause) {
-        case Cause::exit:
-        case Cause::verdict_retry:
-        case Cause::verdict_permanent:
-        case Cause::verdict_at:
-        case Cause::conflict:
-        case Cause::disconnected: return true;
-        default: return false;
-    }
-}
-
 bool may_not_run_again(const EndFacts& f) {
     if (f.end.ran == Ran::no) return false;
     if (zoo(Bug::once_retried_when_dirty)) return false;

@@ -252,9 +252,12 @@ Overview show_overview(const State& state, const std::string& tenant) {
     for (const auto& [thing, max] : state.holders.limits())
         if (thing.tenant == tenant)
             overview.limits.push_back({thing.name, max, state.holders.taken(thing)});
-    for (const auto& [id, session] : state.sessions)
-        if (session.open && session.offer.tenant == tenant)
-            overview.workers.push_back(show_worker(state, session));
+    for (const auto& [id, session] : state.sessions) {
+        if (!session.open || session.offer.tenant != tenant) continue;
+        auto line = show_worker(state, session);
+        if (!has_left(line, session.lease_deadline <= state.clock.now))
+            overview.workers.push_back(std::move(line));
+    }
     std::stable_sort(overview.workers.begin(), overview.workers.end(),
                      [](const auto& a, const auto& b) { return a.worker < b.worker; });
     return overview;
