@@ -24,6 +24,12 @@ struct Sizes {
 constexpr Sizes usual{2000, 200'000, 30'000, 100'000, 1000, 1000, 2000};
 constexpr Sizes small{300, 20'000, 10'000, 20'000, 200, 200, 200};
 
+template <class Figure>
+Result<std::optional<Figure>> optional_of(Result<Figure> figure) {
+    if (!figure) return figure.error();
+    return std::optional(std::move(*figure));
+}
+
 class Bench {
 public:
     Bench(const Options& options, const Scratch& scratch)
@@ -112,11 +118,14 @@ private:
         if (!waiting) return waiting.error();
         const auto behind_key = scratch_.folder("behind-key");
         if (!behind_key) return behind_key.error();
-        Backlog measured;
-        auto done = measure<Backlog>("a million jobs", measured, [&] {
-            return measure_backlog(*waiting, *behind_key, million);
+        figures_.waited = options_.quick ? million / 20 : million;
+        auto done = measure<std::optional<Waiting>>("many waiting", figures_.waiting, [&] {
+            return optional_of(measure_waiting(*waiting, figures_.waited));
         });
-        if (done) figures_.backlog = measured;
+        if (done)
+            done = measure<std::optional<Spread>>("many behind a key", figures_.behind_key, [&] {
+                return optional_of(measure_behind_key(*behind_key, figures_.waited));
+            });
         return done;
     }
 

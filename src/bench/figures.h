@@ -26,7 +26,9 @@ struct Figures {
     std::string containment;
     Memory idle;
     Memory after_load;
-    std::optional<Backlog> backlog;
+    std::size_t waited = 0;  // how many jobs were waiting for the next two
+    std::optional<Waiting> waiting;
+    std::optional<Spread> behind_key;
 };
 
 std::string as_table(const Figures& figures);

@@ -9,7 +9,7 @@ namespace {
 
 Figures halfway() {
     Figures figures;
-    figures.raw = {.lives_per_s = 1000, .drain_per_s = 2000};
+    figures.raw = {.lives_per_s = 1000, .finding_per_s = 900, .drain_per_s = 2000};
     figures.lives_per_s = 500;
     figures.drain.per_s = 1199;
     figures.idle = {.server = 24, .worker = 26};

@@ -19,10 +19,12 @@ Result<DiskSpeed> measure_disk(const std::string& folder, std::size_t count);
 
 struct StoreCeiling {
     double lives_per_s = 0;
-    double drain_per_s = 0;  // claim and finish alone, over a backlog
+    double finding_per_s = 0;  // lives whose claims find their jobs in order, by an index
+    double drain_per_s = 0;    // claim and finish alone, over a backlog
 };
 // The least that any durable queue must do with SQLite: one table; for each job one insert, one
-// update that claims it and one that finishes it; a transaction for each batch of each.
+// update that claims it and one that finishes it; a transaction for each batch of each. Claims are
+// told what to take, unless said otherwise.
 Result<StoreCeiling> measure_raw_store(const std::string& folder, std::size_t lives,
                                        std::size_t backlog);
 

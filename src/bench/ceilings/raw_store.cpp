@@ -12,14 +12,21 @@ constexpr const char* body = "{\"kind\":\"perdure.noop\",\"queue\":\"lives\"}";
 
 class RawQueue {
 public:
-    explicit RawQueue(const std::string& path) {
+    enum class Claims { told, found };
+
+    RawQueue(const std::string& path, Claims claims) : claims_(claims) {
         fine_ = sqlite3_open(path.c_str(), &database_) == SQLITE_OK;
         run("PRAGMA journal_mode = WAL");
         run("PRAGMA synchronous = FULL");
         run("CREATE TABLE job (id INTEGER PRIMARY KEY, state INTEGER NOT NULL, owner INTEGER,"
             " body TEXT NOT NULL) STRICT");
+        if (claims == Claims::found) run("CREATE INDEX line ON job (id) WHERE state = 0");
         insert_ = prepare("INSERT INTO job VALUES (?1, 0, NULL, ?2)");
-        claim_ = prepare("UPDATE job SET state = 1, owner = 1 WHERE id = ?1 AND state = 0");
+        claim_ = prepare(claims == Claims::told
+                             ? "UPDATE job SET state = 1, owner = 1 WHERE id = ?1 AND state = 0"
+                             : "UPDATE job SET state = 1, owner = 1 WHERE id IN"
+                               " (SELECT id FROM job INDEXED BY line WHERE state = 0"
+                               " ORDER BY id LIMIT ?1)");
         finish_ = prepare("UPDATE job SET state = 2, owner = NULL WHERE id = ?1 AND state = 1");
     }
     ~RawQueue() {
@@ -30,7 +37,12 @@ public:
     RawQueue& operator=(const RawQueue&) = delete;
 
     void insert(std::size_t first) { transaction(insert_, first); }
-    void claim(std::size_t first) { transaction(claim_, first); }
+    void claim(std::size_t first) {
+        if (claims_ == Claims::told) return transaction(claim_, first);
+        run("BEGIN IMMEDIATE");
+        step(claim_, batch, batch);
+        run("COMMIT");
+    }
     void finish(std::size_t first) { transaction(finish_, first); }
     bool fine() const { return fine_; }
 
@@ -50,15 +62,18 @@ private:
 
     void transaction(sqlite3_stmt* statement, std::size_t first) {
         run("BEGIN IMMEDIATE");
-        for (std::size_t id = first; id < first + batch; ++id) {
-            sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(id));
-            fine_ = fine_ && sqlite3_step(statement) == SQLITE_DONE;
-            fine_ = fine_ && sqlite3_changes(database_) == 1;
-            sqlite3_reset(statement);
-        }
+        for (std::size_t id = first; id < first + batch; ++id) step(statement, id, 1);
         run("COMMIT");
     }
 
+    void step(sqlite3_stmt* statement, std::size_t value, std::size_t rows) {
+        sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(value));
+        fine_ = fine_ && sqlite3_step(statement) == SQLITE_DONE;
+        fine_ = fine_ && sqlite3_changes64(database_) == static_cast<sqlite3_int64>(rows);
+        sqlite3_reset(statement);
+    }
+
+    Claims claims_;
     sqlite3* database_ = nullptr;
     sqlite3_stmt* insert_ = nullptr;
     sqlite3_stmt* claim_ = nullptr;
@@ -66,30 +81,41 @@ private:
     bool fine_ = true;
 };
 
-}  // namespace
-
-Result<StoreCeiling> measure_raw_store(const std::string& folder, std::size_t lives,
-                                       std::size_t backlog) {
-    StoreCeiling ceiling;
-    RawQueue queue(folder + "/raw.db");
-    std::size_t next = 1;
-    const Stopwatch living;
+double live(RawQueue& queue, std::size_t& next, std::size_t lives) {
+    const Stopwatch watch;
     for (const auto end = next + lives; next < end; next += batch) {
         queue.insert(next);
         queue.claim(next);
         queue.finish(next);
     }
-    ceiling.lives_per_s = living.rate(lives);
+    return watch.rate(lives);
+}
 
-    const auto first = next;
-    for (const auto end = first + backlog; next < end; next += batch) queue.insert(next);
-    const Stopwatch draining;
-    for (auto job = first; job < next; job += batch) {
+double drain(RawQueue& queue, std::size_t first, std::size_t backlog) {
+    for (auto job = first; job < first + backlog; job += batch) queue.insert(job);
+    const Stopwatch watch;
+    for (auto job = first; job < first + backlog; job += batch) {
         queue.claim(job);
         queue.finish(job);
     }
-    ceiling.drain_per_s = draining.rate(backlog);
-    if (!queue.fine()) return error(Errc::unavailable, "SQLite failed in " + folder);
+    return watch.rate(backlog);
+}
+
+}  // namespace
+
+Result<StoreCeiling> measure_raw_store(const std::string& folder, std::size_t lives,
+                                       std::size_t backlog) {
+    StoreCeiling ceiling;
+    RawQueue told(folder + "/told.db", RawQueue::Claims::told);
+    std::size_t next = 1;
+    ceiling.lives_per_s = live(told, next, lives);
+    ceiling.drain_per_s = drain(told, next, backlog);
+
+    RawQueue found(folder + "/found.db", RawQueue::Claims::found);
+    next = 1;
+    ceiling.finding_per_s = live(found, next, lives);
+    if (!told.fine() || !found.fine())
+        return error(Errc::unavailable, "SQLite failed in " + folder);
     return ceiling;
 }
 

@@ -38,37 +38,46 @@ Result<void> fill(Claimant& claimant, std::uint16_t port, const std::string& job
     return {};
 }
 
-Result<void> measure_waiting(const std::string& folder, std::size_t waiting, Backlog& backlog) {
+// From the start of a server to its first assignment.
+Result<double> time_first_claim(const InstanceOptions& options) {
+    const Stopwatch watch;
+    auto server = Instance::start(options);
+    if (!server) return server.error();
+    auto claimant = Claimant::open((*server)->port(), 2, 1);
+    if (!claimant) return claimant.error();
+    if (auto first = (*claimant)->next(); !first) return first.error();
+    return watch.seconds();
+}
+
+}  // namespace
+
+Result<Waiting> measure_waiting(const std::string& folder, std::size_t waiting) {
+    Waiting measured;
     const InstanceOptions options{.role = "server", .folder = folder};
     auto server = Instance::start(options);
     if (!server) return server.error();
     const auto port = (*server)->port();
     auto claimant = Claimant::open(port, 1, 1);
     if (!claimant) return claimant.error();
-    if (auto few = fill(**claimant, port, noop_job("deep"), batch_size); !few) return few;
+    if (auto few = fill(**claimant, port, noop_job("deep"), batch_size); !few) return few.error();
     auto current = (*claimant)->next();
     if (!current) return current.error();
     const auto empty = time_claims(**claimant, *current);
     if (!empty) return empty.error();
-    backlog.claim_empty_ms = *empty;
-    if (auto many = fill(**claimant, port, noop_job("deep"), waiting); !many) return many;
+    measured.claim_empty_ms = *empty;
+    if (auto many = fill(**claimant, port, noop_job("deep"), waiting); !many) return many.error();
     const auto deep = time_claims(**claimant, *current);
     if (!deep) return deep.error();
-    backlog.claim_waiting_ms = *deep;
-
+    measured.claim_ms = *deep;
     (*server)->kill();
-    const Stopwatch watch;
-    auto next_server = Instance::start(options);
-    if (!next_server) return next_server.error();
-    auto next_life = Claimant::open((*next_server)->port(), 2, 1);
-    if (!next_life) return next_life.error();
-    if (auto first = (*next_life)->next(); !first) return first.error();
-    backlog.first_claim_s = watch.seconds();
-    return {};
+    const auto first = time_first_claim(options);
+    if (!first) return error(first.error().code, "after the kill: " + first.error().what);
+    measured.first_claim_s = *first;
+    return measured;
 }
 
 // The key's holder runs all the time.
-Result<void> measure_behind_key(const std::string& folder, std::size_t waiting, Backlog& backlog) {
+Result<Spread> measure_behind_key(const std::string& folder, std::size_t waiting) {
     auto server = Instance::start({.role = "server", .folder = folder});
     if (!server) return server.error();
     const auto port = (*server)->port();
@@ -77,24 +86,11 @@ Result<void> measure_behind_key(const std::string& folder, std::size_t waiting, 
     const auto job = keyed_job("deep", "one");
     if (auto holder = (*server)->post("/v1/jobs", job); !holder) return holder.error();
     if (auto running = (*claimant)->next(); !running) return running.error();
-    if (auto many = fill(**claimant, port, job, waiting); !many) return many;
-    if (auto few = fill(**claimant, port, noop_job("deep"), batch_size); !few) return few;
+    if (auto many = fill(**claimant, port, job, waiting); !many) return many.error();
+    if (auto few = fill(**claimant, port, noop_job("deep"), batch_size); !few) return few.error();
     auto current = (*claimant)->next();
     if (!current) return current.error();
-    const auto claims = time_claims(**claimant, *current);
-    if (!claims) return claims.error();
-    backlog.claim_behind_key_ms = *claims;
-    return {};
-}
-
-}  // namespace
-
-Result<Backlog> measure_backlog(const std::string& waiting_folder, const std::string& key_folder,
-                                std::size_t waiting) {
-    Backlog backlog;
-    if (auto done = measure_waiting(waiting_folder, waiting, backlog); !done) return done.error();
-    if (auto done = measure_behind_key(key_folder, waiting, backlog); !done) return done.error();
-    return backlog;
+    return time_claims(**claimant, *current);
 }
 
 }  // namespace perdure::bench

@@ -29,14 +29,14 @@ Result<Spread> measure_latency(Instance& instance, std::size_t jobs);
 // `true` as a supervised command.
 Result<double> measure_commands(Instance& instance, std::size_t jobs);
 
-struct Backlog {
-    Spread claim_empty_ms;       // from the report of one job to the assignment of the next
-    Spread claim_waiting_ms;     // the same with a million waiting
-    Spread claim_behind_key_ms;  // the same with a million behind one key
-    double first_claim_s = 0;    // after a kill with a million waiting, from the start on
+struct Waiting {
+    Spread claim_empty_ms;     // from the report of one job to the assignment of the next
+    Spread claim_ms;           // the same with many waiting
+    double first_claim_s = 0;  // after a kill with many waiting, from the start on
 };
-// Starts servers of its own in two empty folders; the bench is their worker.
-Result<Backlog> measure_backlog(const std::string& waiting_folder, const std::string& key_folder,
-                                std::size_t waiting);
+// These start servers of their own in an empty folder; the bench is their worker.
+Result<Waiting> measure_waiting(const std::string& folder, std::size_t waiting);
+// The same claims with many behind one key.
+Result<Spread> measure_behind_key(const std::string& folder, std::size_t waiting);
 
 }  // namespace perdure::bench
