@@ -85,7 +85,9 @@ Result<Spread> measure_behind_key(const std::string& folder, std::size_t waiting
     if (!claimant) return claimant.error();
     const auto job = keyed_job("deep", "one");
     if (auto holder = (*server)->post("/v1/jobs", job); !holder) return holder.error();
-    if (auto running = (*claimant)->next(); !running) return running.error();
+    const auto first = (*claimant)->next();
+    if (!first) return first.error();
+    if (auto running = (*claimant)->start(*first); !running) return running.error();
     if (auto many = fill(**claimant, port, job, waiting); !many) return many.error();
     if (auto few = fill(**claimant, port, noop_job("deep"), batch_size); !few) return few.error();
     auto current = (*claimant)->next();

@@ -84,17 +84,26 @@ Result<Assigned> Claimant::next() {
     return next;
 }
 
+Result<void> Claimant::report(const Assigned& attempt, std::string_view what,
+                              std::string_view answer) {
+    const auto said =
+        call("/v1/worker/report",
+             fmt::format(R"({{"session":"{}","items":[{{"job":"{}","epoch":{},{}}}]}})", session_,
+                         attempt.job, attempt.epoch, what));
+    if (!said) return said.error();
+    if (said->find(answer) == std::string::npos)
+        return error(Errc::unavailable, "a report was refused: " + *said);
+    return {};
+}
+
+Result<void> Claimant::start(const Assigned& attempt) {
+    return report(attempt, R"("kind":"ask")", R"("go")");
+}
+
 Result<void> Claimant::end(const Assigned& attempt) {
     std::erase_if(attempts_, [&](const Assigned& other) { return other.job == attempt.job; });
-    const auto answer =
-        call("/v1/worker/report",
-             fmt::format(R"({{"session":"{}","items":[{{"job":"{}","epoch":{},"kind":"ended",)"
-                         R"("end":{{"cause":"exit","ran":"yes","succeeded":true}}}}]}})",
-                         session_, attempt.job, attempt.epoch));
-    if (!answer) return answer.error();
-    if (answer->find(R"("ok")") == std::string::npos)
-        return error(Errc::unavailable, "a report was refused: " + *answer);
-    return {};
+    return report(attempt, R"("kind":"ended","end":{"cause":"exit","ran":"yes","succeeded":true})",
+                  R"("ok")");
 }
 
 Result<void> Claimant::heartbeat() {

@@ -26,6 +26,8 @@ public:
 
     // Blocks until it comes. Renews the lease meanwhile. It is ours until it is ended.
     Result<Assigned> next();
+    // Asks for the go and has it: from now on it runs, for the server.
+    Result<void> start(const Assigned& attempt);
     Result<void> end(const Assigned& attempt);
     // Every two seconds or so, or the lease is lost.
     Result<void> heartbeat();
@@ -34,6 +36,7 @@ private:
     Claimant(HttpCaller calls, HttpCaller stream, std::size_t slots)
         : calls_(std::move(calls)), stream_(std::move(stream)), slots_(slots) {}
     Result<std::string> call(std::string_view target, const std::string& body);
+    Result<void> report(const Assigned& attempt, std::string_view what, std::string_view answer);
     bool take_from_stream(Assigned& into);
 
     HttpCaller calls_;
