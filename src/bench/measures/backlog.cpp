@@ -10,7 +10,7 @@ namespace perdure::bench {
 namespace {
 
 constexpr std::size_t rounds = 500;
-constexpr std::size_t submitted_between_heartbeats = 50'000;
+constexpr std::size_t submitted_between_heartbeats = 10'000;
 
 // `current` is an attempt that runs; afterwards another one does.
 Result<Spread> time_claims(Claimant& claimant, Assigned& current) {

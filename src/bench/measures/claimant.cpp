@@ -118,6 +118,8 @@ Result<void> Claimant::heartbeat() {
                          R"("tick_seen":0}})",
                          session_, ++heartbeats_, seen_, slots_, list));
     if (!answer) return answer.error();
+    if (answer->find(R"("accept")") == std::string::npos)
+        return error(Errc::unavailable, "a heartbeat was refused: " + answer->substr(0, 200));
     return {};
 }
 
