@@ -21,13 +21,23 @@ if(boost_version LESS 108100)
                       "${boost_version}; fix: ./dev setup, and remove older Boost headers")
 endif()
 
-# One precompiled header for everything that uses Asio, production and zoo alike.
-file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch.cpp CONTENT "// Carries the shared header.\n")
-add_library(perdure_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
-target_compile_definitions(perdure_pch PUBLIC BOOST_ASIO_NO_DEPRECATED)
-target_link_libraries(perdure_pch PUBLIC Boost::headers fmt::fmt Threads::Threads)
-target_precompile_headers(perdure_pch PRIVATE
-    <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp> <boost/asio/detached.hpp>
+# Precompiled headers, each shared by all that use its libraries, production and zoo alike.
+set(common_headers <fmt/format.h> <functional> <map> <optional> <string> <variant> <vector>)
+set(asio_headers <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp> <boost/asio/detached.hpp>
     <boost/asio/io_context.hpp> <boost/asio/post.hpp> <boost/asio/steady_timer.hpp>
-    <boost/asio/use_awaitable.hpp> <fmt/format.h> <functional> <map> <optional> <string>
-    <variant> <vector>)
+    <boost/asio/use_awaitable.hpp>)
+
+function(perdure_precompile name libraries)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${name}.cpp CONTENT "// Carries a shared header.\n")
+  add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE ${libraries})
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+endfunction()
+
+set(asio_libraries Boost::headers fmt::fmt Threads::Threads)
+perdure_precompile(perdure_pch "${asio_libraries}" ${asio_headers} ${common_headers})
+target_compile_definitions(perdure_pch PRIVATE BOOST_ASIO_NO_DEPRECATED)
+perdure_precompile(perdure_pch_test "${asio_libraries};GTest::gtest" ${asio_headers}
+                   ${common_headers} <gtest/gtest.h>)
+target_compile_definitions(perdure_pch_test PRIVATE BOOST_ASIO_NO_DEPRECATED)
+perdure_precompile(perdure_pch_json "Boost::headers;fmt::fmt" <boost/json.hpp> ${common_headers})
