@@ -248,6 +248,8 @@ struct BatchSubmitted {
 struct Claimed {
     std::vector<Assignment> assignments;
     std::size_t left = 0;  // zero: nothing that it could take is left
+    // It looked at as much as one transaction should, and slots are free still: claim again.
+    bool unfinished = false;
 };
 struct StreamOpened {
     std::uint64_t stream = 0;

@@ -30,7 +30,8 @@ Task<void> Dispatcher::run(Stop& stop) {
 }
 
 // One group for all sessions, each time beginning with another one, so that the first in the map
-// does not always eat first. True if somebody got as much as one claim may give.
+// does not always eat first. True if somebody got as much as one claim may give, or could only
+// block what it looked at: a million jobs behind one key do not hold up what stands behind them.
 Task<bool> Dispatcher::claim_for_all() {
     std::vector<std::pair<SessionId, std::uint64_t>> asked;
     for (const auto& [session, a] : attached_) asked.emplace_back(session, a.stream);
@@ -52,7 +53,7 @@ Task<bool> Dispatcher::claim_for_all() {
         }
         if (!replies[i]) continue;
         auto& claimed = std::get<Claimed>(*replies[i]);
-        more = more || claimed.assignments.size() >= claim_max;
+        more = more || claimed.unfinished || claimed.assignments.size() >= claim_max;
         const auto found = attached_.find(session);
         // The stream may have ended meanwhile: then the next heartbeat's answer carries these.
         if (found == attached_.end() || found->second.stream != stream) continue;

@@ -404,5 +404,31 @@ TEST_P(StoreContract, claims_get_past_a_very_long_line_piece_by_piece) {
     EXPECT_EQ(left, 0U);
 }
 
+// A line of jobs that can only be blocked is worked off, claim by claim, without a pause.
+TEST_P(StoreContract, a_claim_that_could_only_block_says_that_it_is_not_finished) {
+    const auto worker = open_session({.slots = 4});
+    SubmitAll batch;
+    for (int i = 0; i < 1'500; ++i) batch.jobs.push_back(submit_of(Wanted::keyed("k")));
+    ASSERT_FALSE(get<BatchSubmitted>(apply(batch)).refused);
+    const auto other = submit(Wanted::job());
+    const auto first = get<Claimed>(try_claim(worker));
+    EXPECT_EQ(first.assignments.size(), 1U);
+    EXPECT_TRUE(first.unfinished);
+    const auto second = get<Claimed>(try_claim(worker));
+    ASSERT_EQ(second.assignments.size(), 1U);
+    EXPECT_EQ(second.assignments.front().attempt.job, other);
+    EXPECT_FALSE(second.unfinished);
+}
+
+TEST_P(StoreContract, a_claim_without_free_slots_is_finished) {
+    const auto worker = open_session({.slots = 1});
+    submit(Wanted::job());
+    submit(Wanted::job());
+    const auto claimed = get<Claimed>(try_claim(worker));
+    EXPECT_EQ(claimed.assignments.size(), 1U);
+    EXPECT_FALSE(claimed.unfinished);
+    EXPECT_EQ(claimed.left, 1U);
+}
+
 }  // namespace
 }  // namespace perdure::contract

@@ -140,7 +140,8 @@ Claimed claim(State& state, SessionRow& session, std::uint32_t max) {
     Claimed claimed;
     auto cursors = lines_for(state, session.offer);
     auto wanted = std::min(max, free_slots(state, session));
-    for (std::uint32_t looked = 0; wanted > 0 && looked < looked_at_max; ++looked) {
+    std::uint32_t looked = 0;
+    for (; wanted > 0 && looked < looked_at_max; ++looked) {
         const auto [cursor, head] = first_of(state, cursors);
         if (!head) break;
         JobRow& job = state.jobs.at(head->job);
@@ -161,6 +162,7 @@ Claimed claim(State& state, SessionRow& session, std::uint32_t max) {
         }
     }
     claimed.left = count_left(state, cursors);
+    claimed.unfinished = wanted > 0 && looked == looked_at_max;
     return claimed;
 }
 

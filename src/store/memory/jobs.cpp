@@ -190,9 +190,13 @@ ChangeReply apply(State& state, const Submit& change) {
 
 ChangeReply apply(State& state, const SubmitAll& change) {
     std::map<std::pair<std::string, std::string>, std::uint64_t> keys;  // of this very batch
+    std::map<JobId, std::uint64_t> ids;
     for (std::size_t i = 0; i < change.jobs.size(); ++i) {
         const auto& job = change.jobs[i];
         auto known = look_up(state, job);
+        const bool drawn_twice =
+            ids.try_emplace(job.id, job.body_hash).first->second != job.body_hash;
+        if (known && drawn_twice) known = not_possible("a job with this id exists");
         if (!known) return {BatchSubmitted{.refused = BatchSubmitted::Refused{i, known.error()}}};
         if (!job.spec->idempotency_key) continue;
         const std::pair key{job.spec->tenant, *job.spec->idempotency_key};

@@ -208,7 +208,8 @@ Assignment Claiming::admit(JobRow& job) {
 Claimed Claiming::run() {
     using Kind = AdmissionDecision::Kind;
     Claimed claimed;
-    for (std::uint32_t looked = 0; wanted_ > 0 && looked < looked_at_max; ++looked) {
+    std::uint32_t looked = 0;
+    for (; wanted_ > 0 && looked < looked_at_max; ++looked) {
         const auto [cursor, head] = first();
         if (!head) break;
         JobRow& job = state_.job_that_exists(head->job);
@@ -228,6 +229,7 @@ Claimed Claiming::run() {
         }
     }
     claimed.left = count_left();
+    claimed.unfinished = wanted_ > 0 && looked == looked_at_max;
     return claimed;
 }
 
