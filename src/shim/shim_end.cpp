@@ -79,7 +79,11 @@ void Shim::check_lease() {
         decide_lease_kill(lease_facts(order_, lease_until_, worker_heard_at_), order_.timing);
     if (!decision.at || shim_boot_now() < *decision.at) return arm_lease_timer();
     lease_timer_.reset();
-    if (phase_ == Phase::running && !leader_status_) kill_now(Cause::cut_off);
+    if (phase_ != Phase::running) return;
+    if (!leader_status_) return kill_now(Cause::cut_off);
+    // The command has ended by itself; what it left must be gone as well when the lease ends.
+    sweep_at_ = {};
+    clear_tree();
 }
 
 // --- ending --------------------------------------------------------------------------------------

@@ -135,7 +135,8 @@ void SimShim::script_ends() {
         leader_end_->succeeded = false;
         leader_end_->cause = *killing_;
     }
-    if (!script.forks) return tree_is_gone();
+    // For a lease, everything is killed in one go.
+    if (!script.forks || killing_ == Cause::cut_off) return tree_is_gone();
     // What is left of its tree is killed, and looked for again until nothing is found [P8].
     reached<"shim_swept_up_a_tree">();
     const auto takes = host_.rng().between(milliseconds(1), milliseconds(50));
@@ -190,6 +191,7 @@ void SimShim::check_lease() {
         host_.parts().plan.timing);
     if (!decision.at || now() < *decision.at) return schedule_check();
     reached<"shim_killed_for_its_lease">();
+    if (leader_end_) return tree_is_gone();  // its command has ended; what that left must go, too
     killing_ = Cause::cut_off;
     script_ends();
 }
