@@ -61,8 +61,9 @@ TEST(Errc, every_code_has_a_spelling_of_its_own) {
     std::string all;
     for (int i = 0; i <= static_cast<int>(Errc::corrupt); ++i)
         all += std::string(to_string(static_cast<Errc>(i))) + " ";
-    EXPECT_EQ(all,
-              "invalid not_found conflict fenced overloaded unavailable outcome_unknown corrupt ");
+    EXPECT_EQ(
+        all,
+        "invalid not_found gone conflict fenced overloaded unavailable outcome_unknown corrupt ");
 }
 
 }  // namespace
