@@ -1,5 +1,7 @@
 #include "core/claim.h"
 
+#include "core/presence.h"
+
 #include <algorithm>
 
 namespace perdure {
@@ -20,7 +22,7 @@ ClaimantDecision decide_claimant(const ClaimantFacts& f, const Timing& timing) {
     if (!f.session_is_open) return {false, "O1/session_ended"};
     if (!f.stream_is_current) return {false, "O6/older_stream"};
     if (f.clock.now >= f.lease_deadline) return {false, "O3/lease_over"};
-    if (f.clock.now >= f.heard_at + timing.suspect) return {false, "O3/suspect_silent"};
+    if (is_silent(f.heard_at, f.clock.now, timing)) return {false, "O3/suspect_silent"};
     if (f.unconfirmed_start) return {false, "O3/suspect_unconfirmed_start"};
     return {true, "O3/live"};
 }

@@ -61,12 +61,6 @@ struct WorkerLine {
     bool suspect = false;  // gets no claims until its next heartbeat (O3)
     Duration silent_for;   // service time since its last heartbeat
 };
-// Nobody speaks for this session any more and it has nothing: it is history, not a worker.
-inline bool has_left(const WorkerLine& line, bool lease_is_over) {
-    const bool drained = line.slots == 0 && line.suspect;
-    return line.running == 0 && (lease_is_over || drained);
-}
-
 struct Overview {
     std::vector<QueueLine> queues;    // by name
     std::vector<LimitLine> limits;    // by name

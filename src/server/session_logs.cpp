@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/probe.h"
+#include "core/presence.h"
 #include "server/session_service.h"
 
 namespace perdure {
@@ -17,13 +18,13 @@ Task<Result<LogResponse>> SessionService::logs(LogRequest request, Blobs& blobs)
     LogResponse response;
     std::vector<LogChunk> counting;
     for (auto& chunk : request.chunks) {
-        const bool owned = view && view->open &&
-                           std::any_of(view->runs.begin(), view->runs.end(), [&](const RunView& r) {
-                               return r.attempt == chunk.attempt;
-                           });
-        response.answers.push_back(owned ? ItemAnswer::ok : ItemAnswer::fenced);
-        if (owned) counting.push_back(std::move(chunk));
-        if (!owned) reached<"log_chunk_fenced">();
+        const auto is_it = [&](const RunView& run) { return run.attempt == chunk.attempt; };
+        const auto decision = decide_output_piece(
+            {.session_is_open = view && view->open,
+             .in_run_under_it = view && std::any_of(view->runs.begin(), view->runs.end(), is_it)});
+        response.answers.push_back(decision.counts ? ItemAnswer::ok : ItemAnswer::fenced);
+        if (decision.counts) counting.push_back(std::move(chunk));
+        if (!decision.counts) reached<"log_chunk_fenced">();
     }
     if (counting.empty()) co_return response;
     auto kept = co_await blobs.append(std::move(counting));

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 
+#include "core/presence.h"
 #include "store/memory/ending.h"
 
 namespace perdure::memory {
@@ -142,17 +144,25 @@ JobLine show_line(const State& state, const JobRow& job) {
     return line;
 }
 
-WorkerLine show_worker(const State& state, const SessionRow& session) {
-    const auto silent_for = state.clock.now - session.heard_at;
+// Nothing if it has left.
+std::optional<WorkerLine> show_worker(const State& state, const SessionRow& session) {
     const auto& runs = state.places.runs_of(session.id);
-    return {.session = session.id,
-            .worker = session.worker,
-            .machine = session.directory.machine,
-            .slots = session.slots,
-            .running = static_cast<std::uint32_t>(runs.size()),
-            .offer = session.offer,
-            .suspect = silent_for >= state.timing.suspect,
-            .silent_for = silent_for};
+    WorkerLine line{.session = session.id,
+                    .worker = session.worker,
+                    .machine = session.directory.machine,
+                    .slots = session.slots,
+                    .running = static_cast<std::uint32_t>(runs.size()),
+                    .offer = session.offer,
+                    .silent_for = state.clock.now - session.heard_at};
+    const auto presence = decide_presence({.heard_at = session.heard_at,
+                                           .lease_deadline = session.lease_deadline,
+                                           .slots = line.slots,
+                                           .running = line.running,
+                                           .now = state.clock.now},
+                                          state.timing);
+    if (presence.left) return std::nullopt;
+    line.suspect = presence.suspect;
+    return line;
 }
 
 }  // namespace
@@ -254,9 +264,7 @@ Overview show_overview(const State& state, const std::string& tenant) {
             overview.limits.push_back({thing.name, max, state.holders.taken(thing)});
     for (const auto& [id, session] : state.sessions) {
         if (!session.open || session.offer.tenant != tenant) continue;
-        auto line = show_worker(state, session);
-        if (!has_left(line, session.lease_deadline <= state.clock.now))
-            overview.workers.push_back(std::move(line));
+        if (auto line = show_worker(state, session)) overview.workers.push_back(std::move(*line));
     }
     std::stable_sort(overview.workers.begin(), overview.workers.end(),
                      [](const auto& a, const auto& b) { return a.worker < b.worker; });

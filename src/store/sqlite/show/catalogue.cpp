@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "core/presence.h"
+
 namespace perdure::sqlite {
 namespace {
 
@@ -237,16 +239,21 @@ void ShowCatalogue::add_workers(const std::string& tenant, Overview& overview) {
     while (row.next()) {
         const auto session = load_.session(SessionId{row.natural(0)});
         if (!session) continue;
-        const auto silent_for = overview.clock.now - session->heard_at;
         WorkerLine line{.session = session->id,
                         .worker = session->worker,
                         .machine = session->directory.machine,
                         .slots = session->slots,
                         .running = static_cast<std::uint32_t>(row.number(1)),
                         .offer = session->offer,
-                        .suspect = silent_for >= timing_.suspect,
-                        .silent_for = silent_for};
-        if (has_left(line, session->lease_deadline <= overview.clock.now)) continue;
+                        .silent_for = overview.clock.now - session->heard_at};
+        const auto presence = decide_presence({.heard_at = session->heard_at,
+                                               .lease_deadline = session->lease_deadline,
+                                               .slots = line.slots,
+                                               .running = line.running,
+                                               .now = overview.clock.now},
+                                              timing_);
+        if (presence.left) continue;
+        line.suspect = presence.suspect;
         overview.workers.push_back(std::move(line));
     }
 }

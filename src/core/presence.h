@@ -1,0 +1,42 @@
+// Presence: whether a session is still there, as people see it, and whether what it says of an
+// attempt's output counts (rules O1, O3).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/service_time.h"
+#include "core/timing.h"
+
+namespace perdure {
+
+// O3: so long without a heartbeat that it gets no claims until its next one.
+bool is_silent(ServiceTime heard_at, ServiceTime now, const Timing& timing);
+
+struct PresenceFacts {
+    ServiceTime heard_at;
+    ServiceTime lease_deadline;
+    std::uint32_t slots = 0;
+    std::uint32_t running = 0;
+    ServiceTime now;
+};
+struct PresenceDecision {
+    bool suspect = false;
+    bool left = false;  // nobody speaks for it any more and it has nothing: it is history
+    std::string_view rule;
+};
+PresenceDecision decide_presence(const PresenceFacts& facts, const Timing& timing);
+
+// A piece of what an attempt has printed counts only while the attempt is in `run`, under the very
+// session that sends it [P2].
+struct OutputPieceFacts {
+    bool session_is_open = false;
+    bool in_run_under_it = false;
+};
+struct OutputPieceDecision {
+    bool counts = false;
+    std::string_view rule;
+};
+OutputPieceDecision decide_output_piece(const OutputPieceFacts& facts);
+
+}  // namespace perdure
