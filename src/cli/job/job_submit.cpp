@@ -64,7 +64,8 @@ ExitCode print(Context& context, boost::json::value answer, const std::string& k
     }
     if (context.args.flag("quiet")) return ExitCode::ok;
     if (known > 0) term.say(fmt::format("{} of {} had been submitted before", known, jobs.size()));
-    term.say(fmt::format("idempotency key {}; watch: perdure logs -f ID", key));
+    term.say(fmt::format("idempotency key {}; watch: perdure logs -f {}", key,
+                         jobs.size() == 1 ? text_of(jobs[0], "id") : "ID"));
     return ExitCode::ok;
 }
 
