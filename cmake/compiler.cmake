@@ -18,7 +18,9 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 add_compile_options(-Wno-missing-field-initializers)
 # g++ 12 warns about std::string operator+ inside its own header (GCC bug 105651).
 add_compile_options(-Wno-restrict -Wno-mismatched-new-delete)
-if(CMAKE_BUILD_TYPE STREQUAL "Asan" OR CMAKE_BUILD_TYPE STREQUAL "Tsan")
+set(SANITIZED OFF)
+if(CMAKE_BUILD_TYPE MATCHES "^(Asan|Tsan)$")
+  set(SANITIZED ON)
   # False alarms of g++ 12 in instrumented code; the release build keeps the warning.
   add_compile_options(-Wno-maybe-uninitialized)
 endif()
@@ -37,4 +39,5 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER
       env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
       ${CCACHE_PROGRAM})
+  add_compile_options(-fpch-preprocess)
 endif()

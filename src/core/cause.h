@@ -91,6 +91,7 @@ struct AttemptEnd {
     bool counted = true;         // false: it says nothing about the job
     std::int32_t exit_code = 0;  // or the signal, for crash(signal)
     std::optional<WallTime> at;  // for verdict(at)
+    std::uint8_t matched = 0;    // the author's rule that judged it, counted from 1; 0: none did
 
     friend bool operator==(const AttemptEnd&, const AttemptEnd&) = default;
 };

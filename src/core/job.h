@@ -8,6 +8,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -98,6 +99,39 @@ struct Timeouts {
     std::optional<Duration> total;
 };
 
+// Which ends of a job release what waits for it. The table is fires_on() in core/callbacks.h.
+enum class On { success, failure, end };
+
+// A job to be made when this one ends: once for each generation, in the ending transaction [P7].
+struct JobSpec;
+struct Callback {
+    On on = On::end;
+    std::shared_ptr<const JobSpec> spec;  // never null
+};
+
+// A job that must have ended before this one may run. Any other end than `on` cancels this one.
+struct After {
+    JobId job;
+    On on = On::success;
+    friend bool operator==(const After&, const After&) = default;
+};
+
+// Whose callback a job is. The same end never makes it twice.
+struct CallbackOf {
+    JobId job;
+    std::uint32_t generation = 1;
+    std::uint32_t number = 0;  // among the callbacks of that job
+    friend bool operator==(const CallbackOf&, const CallbackOf&) = default;
+};
+
+// The most that one attempt may use. Nothing: as much as its host has.
+struct Resources {
+    std::optional<std::uint64_t> memory;       // bytes, of the whole tree
+    std::optional<std::uint32_t> cpu_percent;  // 100: one core
+    std::optional<std::uint32_t> processes;
+    friend bool operator==(const Resources&, const Resources&) = default;
+};
+
 // What was asked; written once and never changed.
 struct JobSpec {
     std::string tenant = "default";
@@ -118,9 +152,22 @@ struct JobSpec {
     std::optional<Duration> hold;
     std::optional<std::string> idempotency_key;
     std::optional<JobId> retry_of;  // the ended job that this one repeats
+    std::vector<Callback> callbacks;
+    std::vector<After> after;
+    std::optional<CallbackOf> callback_of;
+    Resources resources;
 
     bool needs_holders() const { return key.has_value() || !limits.empty(); }
 };
+
+constexpr std::string_view to_string(On on) {
+    switch (on) {
+        case On::success: return "success";
+        case On::failure: return "failure";
+        case On::end: return "end";
+    }
+    return "end";
+}
 
 constexpr std::string_view to_string(Effects effects) {
     switch (effects) {

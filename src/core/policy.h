@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,15 +24,39 @@ constexpr std::string_view to_string(PolicyName name) {
     return "default";
 }
 
+// The wait before run n + 1: constant w, linear n w, exponential w 2^(n-1), up to a cap.
+enum class Growth { constant, linear, exponential };
+
+enum class Then { fail, quarantine, expire, cancel };
+
+// One line of an author's own policy: which ends it judges, and how. All that is given must fit.
+struct CustomRule {
+    static constexpr std::uint32_t always = UINT32_MAX;
+
+    std::vector<Cause> causes;             // empty: every cause that a policy may judge
+    std::vector<std::int32_t> exit_codes;  // empty: any; the signal, for crash(signal)
+    std::string text;                      // found in the detail or the last lines; empty: any
+    std::uint32_t times = 0;               // how many more runs
+    Duration wait;                         // zero: at once, first in line, keeps key and limit
+    Duration wait_max = hours(1);
+    Growth growth = Growth::exponential;
+    std::uint32_t jitter_percent = 0;
+    bool another_worker = false;
+    Then then = Then::fail;  // when `times` are used up: fail or quarantine
+
+    friend bool operator==(const CustomRule&, const CustomRule&) = default;
+};
+
 // The policy that a job's author chose, with what to do about the job's own failures.
 struct PolicyChoice {
     PolicyName name = PolicyName::standard;
     std::uint32_t retries = 0;  // more runs after a failure of the job's own (`exit`)
     Duration retry_wait = seconds(1);
-    // The wait before run n + 1 of those: constant w, linear n w, exponential w 2^(n-1).
-    enum class Growth { constant, linear, exponential } growth = Growth::exponential;
+    Growth growth = Growth::exponential;
     Duration retry_wait_max = hours(1);
     std::uint32_t jitter_percent = 0;  // up to this much shorter, drawn from job and epoch
+    std::string custom;                // the name that `rules` have in the configuration, if one
+    std::vector<CustomRule> rules;  // asked first, in order; what none of them judges is `name`'s
 
     friend bool operator==(const PolicyChoice&, const PolicyChoice&) = default;
 };
@@ -55,8 +80,6 @@ inline constexpr std::size_t cause_class_count = 12;
 
 CauseClass class_of(const AttemptEnd& end);
 
-enum class Then { fail, quarantine, expire, cancel };
-
 // One line of a policy.
 struct PolicyRule {
     static constexpr std::uint32_t always = UINT32_MAX;
@@ -64,7 +87,7 @@ struct PolicyRule {
     std::uint32_t times = 0;  // how many more runs
     Duration first_wait;      // zero: at once, first in line, keeps key and limit
     Duration wait_max;        // waits grow up to this
-    PolicyChoice::Growth growth = PolicyChoice::Growth::exponential;
+    Growth growth = Growth::exponential;
     std::uint32_t jitter_percent = 0;
     Then then = Then::fail;       // when `times` are used up
     bool another_worker = false;  // prefer one that did not fail

@@ -22,7 +22,6 @@ AttemptEnd presumed_end(const RunFacts& f) {
 }
 
 Duration grown(const PolicyRule& rule, std::uint32_t times) {
-    using Growth = PolicyChoice::Growth;
     auto wait = rule.first_wait;
     for (std::uint32_t i = 0; i < times && wait < rule.wait_max; ++i) {
         switch (rule.growth) {

@@ -504,7 +504,6 @@ TEST(DecideNext, gives_a_failing_job_the_retries_that_were_asked_for) {
 }
 
 TEST(DecideNext, lets_the_author_choose_how_the_wait_grows) {
-    using Growth = PolicyChoice::Growth;
     const auto exit = ended_by(Cause::exit);
     const auto life = [&](Growth growth, Duration longest) {
         PolicyChoice policy{.retries = 4, .retry_wait = seconds(2), .growth = growth};

@@ -130,6 +130,44 @@ std::optional<Error> check_spec(const JobSpec& spec) {
     return std::move(fault->error);
 }
 
+namespace {
+
+void add_rules(Hash& h, const PolicyChoice& policy) {
+    h.add(policy.custom);
+    for (const auto& rule : policy.rules) {
+        for (const auto cause : rule.causes) h.add(to_string(cause));
+        for (const auto code : rule.exit_codes) h.add(static_cast<std::uint64_t>(code));
+        h.add(rule.text);
+        h.add(rule.times);
+        h.add(rule.wait);
+        h.add(rule.wait_max);
+        h.add(static_cast<std::uint64_t>(rule.growth));
+        h.add(rule.jitter_percent);
+        h.add(rule.another_worker);
+        h.add(static_cast<std::uint64_t>(rule.then));
+    }
+}
+
+// Fields that came later are left out while they are empty: a submit that is repeated after an
+// upgrade must hash as it did before.
+void add_later_fields(Hash& h, const JobSpec& spec) {
+    if (!spec.policy.rules.empty() || !spec.policy.custom.empty()) add_rules(h, spec.policy);
+    for (const auto& callback : spec.callbacks) {
+        h.add(to_string(callback.on));
+        h.add(body_hash(*callback.spec));
+    }
+    for (const auto& after : spec.after) {
+        h.add(to_string(after.on));
+        h.add(after.job.value);
+    }
+    if (spec.resources == Resources{}) return;
+    h.add(spec.resources.memory.value_or(0));
+    h.add(spec.resources.cpu_percent.value_or(0));
+    h.add(spec.resources.processes.value_or(0));
+}
+
+}  // namespace
+
 std::uint64_t body_hash(const JobSpec& spec) {
     Hash h;
     h.add(spec.tenant);
@@ -164,6 +202,7 @@ std::uint64_t body_hash(const JobSpec& spec) {
     h.add(spec.cwd);
     h.add(spec.output_max);
     h.add(spec.retry_of ? spec.retry_of->value : 0);
+    add_later_fields(h, spec);
     return h.value();
 }
 

@@ -133,7 +133,7 @@ TEST(BodyHash, differs_for_every_field_that_was_asked) {
         [](JobSpec& s) { s.timeouts.total = seconds(5); },
         [](JobSpec& s) { s.hold = Duration{}; },
         [](JobSpec& s) { s.hold = seconds(5); },
-        [](JobSpec& s) { s.policy.growth = PolicyChoice::Growth::linear; },
+        [](JobSpec& s) { s.policy.growth = Growth::linear; },
         [](JobSpec& s) { s.policy.retry_wait_max = seconds(5); },
         [](JobSpec& s) { s.policy.jitter_percent = 5; },
         [](JobSpec& s) {

@@ -9,7 +9,7 @@ namespace perdure::sim {
 namespace {
 
 constexpr std::size_t events_kept = 2'000;
-constexpr std::size_t events_shown = 80;
+constexpr std::size_t lines_shown = 80;
 constexpr auto client_timeout = seconds(10);
 constexpr TrueTime never{INT64_MAX};
 
@@ -323,7 +323,7 @@ std::optional<std::string> Story::complaint() {
 std::string Story::replay() {
     const auto& lines = simulation_.world().trace_lines();
     std::string text = fmt::format("seed {}, its last events:\n", simulation_.plan().seed);
-    const auto first = lines.size() > events_shown ? lines.size() - events_shown : 0;
+    const auto first = lines.size() > lines_shown ? lines.size() - lines_shown : 0;
     for (auto i = first; i < lines.size(); ++i) text += "  " + lines[i] + "\n";
     return text;
 }

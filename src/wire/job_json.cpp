@@ -14,23 +14,11 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::array<std::string_view, 3> effects_names = {"repeatable", "resumable", "once"};
 constexpr std::array<std::string_view, 3> policy_names = {"default", "never", "forever"};
 constexpr std::array<std::string_view, 3> growth_names = {"constant", "linear", "exponential"};
-static_assert(effects_names[2] == to_string(Effects::once));
 static_assert(policy_names[2] == to_string(PolicyName::forever));
 
 constexpr std::uint32_t retries_max = PolicyRule::always - 1;
-
-template <class Enum, std::size_t N>
-void read_enum(const JsonCursor& at, const std::array<std::string_view, N>& names, Enum& into) {
-    if (const auto found = at.read_name(names)) into = static_cast<Enum>(*found);
-}
-
-void read_texts(const JsonCursor& at, std::vector<std::string>& into) {
-    into.clear();
-    at.elements([&](const JsonCursor& element) { element.read(into.emplace_back()); });
-}
 
 void read_env(const JsonCursor& at, JobSpec& spec) {
     spec.env.clear();

@@ -1,15 +1,21 @@
 // The job object: what can be asked, as JSON (docs/protocol/http.md).
 #pragma once
 
+#include <array>
 #include <boost/json/value.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/job.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 
 namespace perdure {
+
+inline constexpr std::array<std::string_view, 3> effects_names = {"repeatable", "resumable",
+                                                                  "once"};
+static_assert(effects_names[2] == to_string(Effects::once));
 
 // A job as it is asked for. The delay counts from the moment at which the server takes it, so it
 // is not yet a date; it belongs to what is compared under an idempotency key (C5).

@@ -5,6 +5,7 @@
 // Both refuse lone surrogates, NUL characters, invalid UTF-8 and more than 32 levels.
 #pragma once
 
+#include <array>
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <limits>
@@ -12,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/id.h"
 #include "base/time.h"
@@ -107,6 +109,24 @@ private:
     std::string_view name_;
     std::size_t index_ = 0;
 };
+
+template <class Enum, std::size_t N>
+void read_enum(const JsonCursor& at, const std::array<std::string_view, N>& names, Enum& into) {
+    if (const auto found = at.read_name(names)) into = static_cast<Enum>(*found);
+}
+
+// Replaces what was there.
+inline void read_texts(const JsonCursor& at, std::vector<std::string>& into) {
+    into.clear();
+    at.elements([&](const JsonCursor& element) { element.read(into.emplace_back()); });
+}
+
+// Whole microseconds, quick to write and to read: between programs, never for people.
+inline void read_us(const JsonCursor& at, Duration& into) {
+    std::uint64_t us = 0;
+    at.read_between(us, 0, std::numeric_limits<std::int64_t>::max());
+    into.us = static_cast<std::int64_t>(us);
+}
 
 // An object with known fields: a table of names, each with the function that reads it.
 template <class T>

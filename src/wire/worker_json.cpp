@@ -33,12 +33,6 @@ std::optional<Misfit> read_object(std::string_view text, std::span<const JsonFie
     return read_message(text, [&](At at) { read_fields<T>(at, fields, into); });
 }
 
-void read_us(At at, Duration& into) {
-    std::uint64_t us = 0;
-    at.read_between(us, 0, static_cast<std::uint64_t>(days(3650).us));
-    into.us = static_cast<std::int64_t>(us);
-}
-
 void read_item_answers(At at, std::vector<ItemAnswer>& into) {
     at.elements([&](At element) {
         if (const auto found = element.read_name(item_answer_names))

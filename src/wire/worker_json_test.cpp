@@ -42,7 +42,7 @@ JobSpec full_spec() {
     spec.policy = {.name = PolicyName::forever,
                    .retries = 3,
                    .retry_wait = seconds(7),
-                   .growth = PolicyChoice::Growth::linear,
+                   .growth = Growth::linear,
                    .retry_wait_max = minutes(3),
                    .jitter_percent = 20};
     spec.timeouts = {.queue = hours(1), .run = minutes(2), .idle = seconds(3), .total = days(4)};

@@ -13,26 +13,9 @@ using At = const JsonCursor&;
 
 constexpr std::array<std::string_view, 3> phase_names = {"unstarted", "running", "ended"};
 constexpr std::array<std::string_view, 2> isolation_names = {"fenced", "exclusive"};
-constexpr std::array<std::string_view, 3> effects_names = {"repeatable", "resumable", "once"};
 constexpr std::array<std::string_view, 3> ran_names = {"no", "maybe", "yes"};
 static_assert(isolation_names[1] == to_string(Isolation::exclusive));
 static_assert(ran_names[2] == to_string(Ran::yes));
-
-template <class Enum, std::size_t N>
-void read_enum(At at, const std::array<std::string_view, N>& names, Enum& into) {
-    if (const auto found = at.read_name(names)) into = static_cast<Enum>(*found);
-}
-
-void read_texts(At at, std::vector<std::string>& into) {
-    at.elements([&](At element) { element.read(into.emplace_back()); });
-}
-
-// Whole microseconds, quick to write and to read.
-void read_us(At at, Duration& into) {
-    std::uint64_t us = 0;
-    at.read_between(us, 0, std::numeric_limits<std::int64_t>::max());
-    into.us = static_cast<std::int64_t>(us);
-}
 
 void write_terms(JsonWriter& out, const Terms& terms) {
     out.key("terms");

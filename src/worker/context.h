@@ -37,6 +37,9 @@ struct WorkerOptions {
 // its shims to the next worker on this directory (L2).
 enum class WorkerMode { working, draining, detaching };
 
+// How long a loop without work sleeps: a bell rings for everything new.
+inline constexpr Duration idle_wait = minutes(1);
+
 struct WorkerContext {
     WorkerContext(WorkerPorts p, WorkerOptions o, Log l)
         : ports(p), options(std::move(o)), log(std::move(l)), gate(p.clock.executor()) {

@@ -42,4 +42,6 @@ ChangeReply apply(State& state, const Hold& change);
 ChangeReply apply(State& state, const DealWithQuarantined& change);
 ChangeReply apply(State& state, const ForgetEnded& change);
 
+inline Error no_such_job() { return error(Errc::not_found, "there is no such job"); }
+
 }  // namespace perdure::memory

@@ -13,7 +13,6 @@
 namespace perdure::memory {
 namespace {
 
-Error no_such_job() { return error(Errc::not_found, "there is no such job"); }
 Error not_possible(std::string_view why) { return error(Errc::conflict, std::string(why)); }
 
 const IdempotencyRow* row_of_key(const State& state, const JobSpec& spec) {

@@ -10,7 +10,6 @@ namespace perdure {
 namespace {
 
 constexpr std::size_t chunks_max = 16;
-constexpr Duration idle_wait = minutes(1);  // the bell rings for everything new
 
 }  // namespace
 

@@ -10,7 +10,6 @@ namespace perdure {
 namespace {
 
 constexpr std::size_t batch_max = 1000;
-constexpr Duration idle_wait = minutes(1);  // the bell rings for everything new
 
 using Kind = ReportItem::Kind;
 

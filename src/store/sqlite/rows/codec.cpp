@@ -43,11 +43,13 @@ void put_end(ByteWriter& out, const AttemptEnd& end) {
     flags.put(end.alone);
     flags.put(end.counted);
     flags.put(end.at.has_value());
+    flags.put(end.matched != 0);
     out.choice(end.cause);
     out.choice(end.ran);
     out.number(flags.bits());
     out.integer(end.exit_code);
     if (end.at) out.at(*end.at);
+    if (end.matched != 0) out.number(end.matched);
 }
 
 AttemptEnd get_end(ByteReader& in) {
@@ -61,8 +63,10 @@ AttemptEnd get_end(ByteReader& in) {
     end.alone = flags.get();
     end.counted = flags.get();
     const bool has_date = flags.get();
+    const bool was_matched = flags.get();
     end.exit_code = static_cast<std::int32_t>(in.integer());
     if (has_date) end.at = in.at<WallTime>();
+    if (was_matched) end.matched = static_cast<std::uint8_t>(in.small());
     return end;
 }
 
