@@ -7,6 +7,7 @@ find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(SQLite3 REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
 include(GoogleTest)
 
 # The default Boost of Debian 12 is 1.74, whose coroutines differ: insist on 1.81, and check

@@ -11,10 +11,10 @@ from tidy_lex import code_of, includes_of, scopes_of
 
 # A file includes lower layers only, never a sibling. CMakeLists.txt has the same numbers.
 LAYERS = {"base": 0, "core": 1, "wire": 1.5, "ports": 2, "shim": 2.5, "store": 3, "runtime": 3,
-          "processes": 3, "client": 3,
+          "processes": 3, "webhook": 3, "client": 3,
           "config": 3, "server": 4, "worker": 4, "api": 5, "cli": 5, "bench": 5, "sim": 5,
           "main": 6, "main.cpp": 6}
-ADAPTERS = {"store", "runtime", "processes", "client"}
+ADAPTERS = {"store", "runtime", "processes", "webhook", "client"}
 
 FUNCTION_MAX, FILE_MAX, TEST_FILE_MAX = 60, 400, 800
 FOLDER_MAX, LINE_MAX, INTERFACE_MAX = 20, 100, 12

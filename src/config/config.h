@@ -24,9 +24,11 @@ struct Config {
 
     std::string worker_name;
     std::uint32_t worker_slots = 1;
-    std::vector<std::string> worker_queues;  // empty: all
-    std::vector<std::string> worker_kinds;   // empty: all
-    std::string worker_state;                // directory
+    std::vector<std::string> worker_queues;          // empty: all
+    std::vector<std::string> worker_kinds;           // empty: all
+    std::string worker_state;                        // directory
+    std::string webhook_secrets;                     // directory
+    std::vector<std::string> webhook_allow_private;  // networks
 
     Timing timing;
 

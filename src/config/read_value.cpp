@@ -6,6 +6,7 @@
 
 #include "config/nearest.h"
 #include "config/settings.h"
+#include "core/webhook.h"
 #include "wire/text_time.h"
 
 namespace perdure {
@@ -56,6 +57,9 @@ bool fits(const Setting& setting, const std::vector<std::string>& words) {
             });
         case SettingType::names: return std::all_of(words.begin(), words.end(), is_name);
         case SettingType::words: return std::all_of(words.begin(), words.end(), is_plain_text);
+        case SettingType::networks:
+            return std::all_of(words.begin(), words.end(),
+                               [](const auto& word) { return parse_network(word).has_value(); });
         default: return false;
     }
 }
@@ -70,7 +74,8 @@ bool fits(const Setting& setting, Duration duration) {
 }
 
 bool is_list(SettingType type) {
-    return type == SettingType::urls || type == SettingType::names || type == SettingType::words;
+    return type == SettingType::urls || type == SettingType::names || type == SettingType::words ||
+           type == SettingType::networks;
 }
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -134,6 +139,7 @@ std::string wanted(const Setting& setting) {
         case SettingType::names:
             return "names of 1 to 64 of a-z 0-9 . _ - that begin with a letter or digit";
         case SettingType::words: return "words";
+        case SettingType::networks: return "networks like 10.0.0.0/8 or fd00::/8";
     }
     return "something else";
 }

@@ -20,7 +20,18 @@ struct HostFacts {
     std::string home;  // empty: unknown
 };
 
-enum class SettingType { text, choice, path, count, duration, address, urls, names, words };
+enum class SettingType {
+    text,
+    choice,
+    path,
+    count,
+    duration,
+    address,
+    urls,
+    names,
+    words,
+    networks
+};
 
 struct Setting {
     std::string_view name;  // as in perdure.toml: "worker.slots"

@@ -18,6 +18,7 @@
 #include "runtime/asio_clock.h"
 #include "runtime/entropy.h"
 #include "runtime/watched.h"
+#include "webhook/webhooks.h"
 #include "worker/worker.h"
 
 namespace perdure {
@@ -62,7 +63,10 @@ public:
                                                             .host = host_name(),
                                                             .timing = config_.timing},
                                                 log);
-        kinds_ = std::make_unique<InProcessKinds>(*host_, clock_, config_.timing);
+        webhooks_ = std::make_unique<Webhooks>(clock_, webhook_options());
+        kinds_ = std::make_unique<InProcessKinds>(
+            *host_, clock_, config_.timing,
+            InProcessKinds::Others{{std::string(webhook_kind), webhooks_.get()}});
         worker_ = std::make_unique<Worker>(
             WorkerPorts{clock_, random_, *servers_, *kinds_},
             WorkerOptions{.name = config_.worker_name,
@@ -80,6 +84,13 @@ public:
     }
 
 private:
+    WebhookOptions webhook_options() const {
+        WebhookOptions options{.secrets = config_.webhook_secrets, .host = host_name()};
+        for (const auto& text : config_.webhook_allow_private)
+            if (const auto network = parse_network(text)) options.allow_private.push_back(*network);
+        return options;
+    }
+
     Task<void> follow_worker() {
         auto alarm = clock_.make_alarm();
         bool announced = false;
@@ -119,6 +130,7 @@ private:
     Watched watched_;
     std::unique_ptr<HttpServerApi> servers_;
     std::unique_ptr<HostProcesses> host_;
+    std::unique_ptr<Webhooks> webhooks_;
     std::unique_ptr<InProcessKinds> kinds_;
     std::unique_ptr<Worker> worker_;
     bool stopping_ = false;

@@ -31,16 +31,19 @@ Task<Result<void>> refused(Error why) { co_return why; }
 
 }  // namespace
 
-InProcessKinds::InProcessKinds(Processes& below, Clock& clock, Timing timing)
+InProcessKinds::InProcessKinds(Processes& below, Clock& clock, Timing timing, Others others)
     : below_(below),
       clock_(clock),
       timing_(timing),
+      others_(std::move(others)),
       events_(std::make_shared<EventQueue>(clock.executor())) {}
 
 InProcessKinds::~InProcessKinds() {
     events_->close();
-    // Who sleeps is destroyed with its alarm.
-    for (auto& [attempt, inside] : inside_) inside->alarm.reset();
+    for (auto& [attempt, inside] : inside_) {
+        if (inside->work) inside->work->stop();
+        inside->alarm.reset();  // and with it who sleeps
+    }
 }
 
 Task<Result<WorkerLife>> InProcessKinds::open() {
@@ -70,17 +73,30 @@ Task<Result<void>> InProcessKinds::prepared() { co_return Result<void>{}; }
 
 Task<Result<void>> InProcessKinds::prepare(Assignment assignment) {
     const auto& spec = *assignment.spec;
+    const auto other = others_.find(spec.kind);
+    if (other != others_.end()) return prepare_work(*other->second, assignment);
     const bool sleeps = spec.kind == sleep_kind;
     if (spec.kind != noop && !sleeps) return below_.prepare(std::move(assignment));
     const auto length = sleeps ? length_in(spec.args) : Duration{};
     if (!length)
         return refused(error(Errc::invalid, "perdure.sleep needs args like {\"ms\": 100}"));
+    enter(assignment).length = *length;
+    return prepared();
+}
+
+Task<Result<void>> InProcessKinds::prepare_work(InProcessKind& kind, const Assignment& assignment) {
+    auto work = kind.prepare(assignment);
+    if (!work) return refused(work.error());
+    enter(assignment).work = std::move(*work);
+    return prepared();
+}
+
+InProcessKinds::Inside& InProcessKinds::enter(const Assignment& assignment) {
     auto& inside = inside_[assignment.attempt];
     if (!inside) inside = std::make_shared<Inside>();
     inside->terms = assignment.terms;
-    inside->length = *length;
-    inside->run_timeout = spec.timeouts.run;
-    return prepared();
+    inside->run_timeout = assignment.spec->timeouts.run;
+    return *inside;
 }
 
 void InProcessKinds::start(AttemptKey attempt, StartOrder order) {
@@ -99,15 +115,36 @@ void InProcessKinds::start(AttemptKey attempt, StartOrder order) {
 }
 
 void InProcessKinds::begin(AttemptKey attempt, const std::shared_ptr<Inside>& inside) {
-    if (inside->length == Duration{}) {
+    if (inside->length == Duration{} && !inside->work) {
         const AttemptEnd well{
             .cause = Cause::exit, .ran = Ran::yes, .succeeded = true, .reported = true};
         return end(attempt, *inside, well, *events_);
     }
     inside->alarm = clock_.make_alarm();
     events_->push({.kind = ProcessEvent::Kind::started, .attempt = attempt});
-    boost::asio::co_spawn(clock_.executor(), sleep_until_its_end(attempt, inside, events_),
-                          boost::asio::detached);
+    const auto spawn = [&](Task<void> task) {
+        boost::asio::co_spawn(clock_.executor(), std::move(task), boost::asio::detached);
+    };
+    if (!inside->work) return spawn(sleep_until_its_end(attempt, inside, events_));
+    spawn(work_until_its_end(attempt, inside, events_));
+    spawn(stop_in_time(attempt, inside, events_));
+}
+
+Task<void> InProcessKinds::work_until_its_end(AttemptKey attempt, std::shared_ptr<Inside> inside,
+                                              Queue events) {
+    const auto work = inside->work;
+    auto how = co_await work->run();
+    end(attempt, *inside, how.end, *events, std::move(how.evidence));
+    if (inside->alarm) inside->alarm->ring();
+}
+
+// Also after a kill, and when it is forgotten: whoever ended it rings.
+Task<void> InProcessKinds::stop_in_time(AttemptKey attempt, std::shared_ptr<Inside> inside,
+                                        Queue events) {
+    co_await inside->alarm->wait(inside->run_timeout);
+    inside->work->stop();
+    const AttemptEnd late{.cause = Cause::timeout_run, .ran = Ran::yes, .reported = true};
+    end(attempt, *inside, late, *events);
 }
 
 Task<void> InProcessKinds::sleep_until_its_end(AttemptKey attempt, std::shared_ptr<Inside> inside,
@@ -121,9 +158,13 @@ Task<void> InProcessKinds::sleep_until_its_end(AttemptKey attempt, std::shared_p
     end(attempt, *inside, how, *events);
 }
 
-void InProcessKinds::end(AttemptKey attempt, Inside& inside, AttemptEnd how, EventQueue& events) {
+void InProcessKinds::end(AttemptKey attempt, Inside& inside, AttemptEnd how, EventQueue& events,
+                         EvidenceRef evidence) {
     if (std::exchange(inside.ended, true)) return;
-    events.push({.kind = ProcessEvent::Kind::ended, .attempt = attempt, .end = how});
+    events.push({.kind = ProcessEvent::Kind::ended,
+                 .attempt = attempt,
+                 .end = how,
+                 .evidence = std::move(evidence)});
 }
 
 void InProcessKinds::kill(AttemptKey attempt, Cause cause) {

@@ -1,7 +1,8 @@
-// InProcessKinds: job kinds that run inside the worker, without a shim or a directory, for tests
-// and benches; everything else goes to the Processes below.
-//   perdure.noop   ends at once and has succeeded
+// InProcessKinds: job kinds that run inside the worker, without a shim or a directory; everything
+// else goes to the Processes below.
+//   perdure.noop   ends at once and has succeeded; for tests and benches
 //   perdure.sleep  {"ms": N} in its args: the same, N milliseconds later
+// and what is given as InProcessKind, by the name of its kind.
 // Such attempts die with the worker: the next life does not list them, and the server settles them
 // as never started or lost. The same rules hold as for others: decide_exec() before the start, run
 // timeout, kills.
@@ -10,9 +11,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/timing.h"
 #include "ports/clock.h"
+#include "ports/in_process.h"
 #include "ports/process.h"
 #include "processes/event_queue.h"
 
@@ -20,7 +23,9 @@ namespace perdure {
 
 class InProcessKinds final : public Processes {
 public:
-    InProcessKinds(Processes& below, Clock& clock, Timing timing);
+    using Others = std::map<std::string, InProcessKind*, std::less<>>;
+
+    InProcessKinds(Processes& below, Clock& clock, Timing timing, Others others = {});
     ~InProcessKinds() override;
 
     Task<Result<WorkerLife>> open() override;
@@ -37,27 +42,36 @@ public:
     void stopped_cleanly() override { below_.stopped_cleanly(); }
 
 private:
-    // One attempt of ours. Shared with the coroutine that sleeps for it.
+    // One attempt of ours. Shared with the coroutines that sleep or work for it.
     struct Inside {
         Terms terms;
         Duration length;
         Duration run_timeout;
         bool ended = false;
-        std::unique_ptr<Alarm> alarm;  // while it sleeps
+        std::unique_ptr<Alarm> alarm;         // while it sleeps or works
+        std::shared_ptr<InProcessWork> work;  // of another kind
     };
     using Queue = std::shared_ptr<EventQueue>;
 
     static Task<void> pass_on(Processes* below, Queue events);
     static Task<void> sleep_until_its_end(AttemptKey attempt, std::shared_ptr<Inside> inside,
                                           Queue events);
-    static void end(AttemptKey attempt, Inside& inside, AttemptEnd how, EventQueue& events);
+    static Task<void> work_until_its_end(AttemptKey attempt, std::shared_ptr<Inside> inside,
+                                         Queue events);
+    static Task<void> stop_in_time(AttemptKey attempt, std::shared_ptr<Inside> inside,
+                                   Queue events);
+    static void end(AttemptKey attempt, Inside& inside, AttemptEnd how, EventQueue& events,
+                    EvidenceRef evidence = nullptr);
     static Task<Result<void>> prepared();
+    Task<Result<void>> prepare_work(InProcessKind& kind, const Assignment& assignment);
+    Inside& enter(const Assignment& assignment);
     void begin(AttemptKey attempt, const std::shared_ptr<Inside>& inside);
     Inside* find(AttemptKey attempt);
 
     Processes& below_;
     Clock& clock_;
     Timing timing_;
+    Others others_;
     Queue events_;
     std::map<AttemptKey, std::shared_ptr<Inside>> inside_;
 };

@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 #include <vector>
 
+#include "core/webhook.h"
 #include "wire/text_time.h"
 
 namespace perdure {
@@ -188,6 +189,8 @@ void read_job(const JsonCursor& at, JobRequest& into) {
         member.misfit("there is no such field");
     });
     if (into.delay && into.spec.run_at) at.misfit("give run_at or delay, not both");
+    if (into.spec.kind == webhook_kind && !into.spec.timeouts.total)
+        into.spec.timeouts.total = webhook_total;
 }
 
 void read_spec(const JsonCursor& at, JobSpec& into) {

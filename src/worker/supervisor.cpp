@@ -114,7 +114,10 @@ Task<void> Supervisor::prepare(Assignment assignment) {
     if (!prepared) {
         context_.log.write(Level::warn, "attempt not prepared", "job", key.job.text(), "epoch",
                            key.epoch.value, "why", prepared.error().what);
-        conclude(key, did_not_run(decide_prepare_failure(prepared.error().code)));
+        auto evidence = std::make_shared<Evidence>();
+        evidence->detail = prepared.error().what;
+        conclude(key, did_not_run(decide_prepare_failure(prepared.error().code)),
+                 std::move(evidence));
         co_return;
     }
     attempt->phase = Phase::prepared;

@@ -1,0 +1,103 @@
+#include "webhook/message.h"
+
+#include <gtest/gtest.h>
+
+namespace perdure {
+namespace {
+
+Assignment assignment(std::string args) {
+    JobSpec spec;
+    spec.kind = "perdure.webhook";
+    spec.args = std::move(args);
+    Assignment given{.attempt = {JobId{77}, {3}}};
+    given.spec = std::make_shared<JobSpec>(std::move(spec));
+    return given;
+}
+
+TEST(WebhookMessage, is_made_from_its_args) {
+    const auto message = message_for(
+        assignment(R"({"url": "https://there.example:8443/in?a=b#c", "body": {"b": 1, "a": [2.5]},)"
+                   R"( "secret": "billing", "headers": {"X-Team": "blue"}})"));
+    ASSERT_TRUE(message) << message.error().what;
+    EXPECT_TRUE(message->target.tls);
+    EXPECT_EQ(message->target.host, "there.example");
+    EXPECT_EQ(message->target.port, 8443);
+    EXPECT_EQ(message->target.path, "/in?a=b");
+    EXPECT_EQ(message->body, R"({"a":[2.5],"b":1})");
+    EXPECT_EQ(message->secret, "billing");
+    ASSERT_EQ(message->headers.size(), 1U);
+    EXPECT_EQ(message->headers[0].first, "x-team");
+}
+
+TEST(WebhookMessage, has_the_same_id_at_every_try) {
+    auto first = assignment(R"({"url": "http://x.example", "body": 1})");
+    auto second = first;
+    second.attempt.epoch = {4};
+    EXPECT_EQ(message_for(first)->id, first.attempt.job.text());
+    EXPECT_EQ(message_for(second)->id, first.attempt.job.text());
+}
+
+TEST(WebhookMessage, of_a_callback_has_the_id_of_what_it_tells_of) {
+    auto given = assignment(R"({"url": "http://x.example", "body": 1})");
+    auto spec = *given.spec;
+    spec.callback_of = CallbackOf{.job = JobId{5}, .generation = 2, .number = 1};
+    given.spec = std::make_shared<JobSpec>(spec);
+    EXPECT_EQ(message_for(given)->id, JobId{5}.text() + ".2.1");
+}
+
+TEST(WebhookMessage, refuses_what_cannot_be_sent) {
+    for (const std::string args :
+         {"", "{}", "[]", "{", R"({"url": 1, "body": 1})", R"({"url": "http://x.example"})",
+          R"({"url": "http://x.example", "body": 1, "verb": "GET"})",
+          R"({"url": "http://x.example", "body": 1, "secret": "../etc/passwd"})",
+          R"({"url": "http://x.example", "body": 1, "secret": ""})",
+          R"({"url": "http://x.example", "body": 1, "headers": {"Host": "y"}})",
+          R"({"url": "http://x.example", "body": 1, "headers": {"webhook-id": "y"}})",
+          R"({"url": "http://x.example", "body": 1, "headers": {"a b": "y"}})",
+          R"({"url": "http://x.example", "body": 1, "headers": {"a": "y\r\nb: c"}})",
+          R"({"url": "http://x.example", "body": 1, "headers": {"a": 1}})"})
+        EXPECT_TRUE(message_for(assignment(args)).is(Errc::invalid)) << args;
+}
+
+TEST(WebhookTarget, is_taken_apart) {
+    const auto plain = parse_target("http://a.example");
+    EXPECT_EQ(plain->port, 80);
+    EXPECT_EQ(plain->path, "/");
+    EXPECT_EQ(plain->authority(), "a.example");
+    EXPECT_EQ(parse_target("https://a.example?x=1")->path, "/?x=1");
+    EXPECT_EQ(parse_target("https://a.example:444/x")->authority(), "a.example:444");
+    const auto v6 = parse_target("https://[2606:4700::1]:8443/x");
+    EXPECT_EQ(v6->host, "2606:4700::1");
+    EXPECT_EQ(v6->authority(), "[2606:4700::1]:8443");
+}
+
+TEST(WebhookTarget, shows_people_no_path_that_may_hold_a_token) {
+    EXPECT_EQ(parse_target("https://a.example/hook/s3cr3t?t=1")->text(), "https://a.example");
+}
+
+TEST(WebhookTarget, refuses_what_cannot_be_sent) {
+    for (const std::string_view url : {"",
+                                       "a.example",
+                                       "ftp://a.example",
+                                       "file:///etc/passwd",
+                                       "http://",
+                                       "http:///x",
+                                       "http://user@a.example",
+                                       "http://a:b@a.example",
+                                       "http://a.example:0",
+                                       "http://a.example:",
+                                       "http://a.example:65536",
+                                       "http://a.example:x",
+                                       "http://a b.example",
+                                       "http://a.example/ x",
+                                       "http://a.example/\r\nHost: b",
+                                       "http://[::1",
+                                       "http://[]",
+                                       "http://[::1]x",
+                                       "http://a\\b.example",
+                                       "http://b\xc3\xbc.example"})
+        EXPECT_TRUE(parse_target(url).is(Errc::invalid)) << url;
+}
+
+}  // namespace
+}  // namespace perdure
