@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,11 +46,11 @@ struct Attempt {
     std::optional<Listed::Phase> found_as;  // its shim was dead when the worker came
     AttemptEnd end;                         // if ended
     EvidenceRef evidence;
-    BootTime ended_at;               // when we learnt it
-    bool has_new_output = false;     // not yet at a server
-    std::uint64_t output_hints = 0;  // how often its shim has said that it printed
-    std::uint64_t output_sent = 0;   // bytes that a server has
-    std::deque<PendingProgress> progress;
+    BootTime ended_at;                      // when we learnt it
+    bool has_new_output = false;            // not yet at a server
+    std::uint64_t output_hints = 0;         // how often its shim has said that it printed
+    std::uint64_t output_sent = 0;          // bytes that a server has
+    std::vector<PendingProgress> progress;  // the oldest first
 
     bool is_started() const { return phase == Phase::running || phase == Phase::ended; }
     void raise_lease(BootTime until) { lease_until = std::max(lease_until.value_or(until), until); }

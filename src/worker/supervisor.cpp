@@ -282,7 +282,7 @@ void Supervisor::answer_progress(AttemptKey key, std::uint64_t serial, bool comm
     // Given up, or ended, while the server's answer was under way.
     if (!attempt || attempt->progress.empty() || attempt->progress.front().serial != serial) return;
     const auto kind = attempt->progress.front().kind;
-    attempt->progress.pop_front();
+    attempt->progress.erase(attempt->progress.begin());
     context_.ports.processes.answer(key, kind, committed);
 }
 

@@ -18,10 +18,12 @@ constexpr std::uint32_t ahead_max = 1'000;
 
 // A job that is not in memory is loaded with its row. One that cannot be understood is left where
 // it is: it must not stop those behind it.
-const Ready* look_at(State& state, JobId id, const Found& row, std::uint64_t read_as) {
+const Ready* look_at(State& state, JobId id, const Found& row, PlaceTables::Line read,
+                     std::uint64_t read_as) {
     try {
         JobRow* known = state.loaded(id);
-        JobRow& job = known ? *known : state.add_ready(id, row);
+        JobRow& job = known ? *known : state.add_ready(id, row, read);
+        state.lines_are_in_memory = known != nullptr;
         const auto* ready = job.in<Ready>();
         if (!ready) fail_corrupt("job " + id.text() + " is listed as ready");
         job.read_as = read_as;
@@ -40,11 +42,14 @@ std::pair<std::vector<ClaimOrder>, bool> line_after(State& state, ShapeId shape,
     found.reserve(max);
     std::uint32_t rows = 0;
     auto& places = state.places();
-    auto row = places.line_after(shape, skipped, max);
+    // Lines mostly go on as they were: what was in memory, or was not, will be so next time.
+    const auto read =
+        state.lines_are_in_memory ? PlaceTables::Line::places : PlaceTables::Line::jobs;
+    auto row = places.line_after(shape, skipped, max, read);
     for (; row.next(); ++rows) {
         const JobId id{row.natural(PlaceTables::line_job)};
         const auto read_as = places.number_of_row();
-        if (const auto* ready = look_at(state, id, row, read_as))
+        if (const auto* ready = look_at(state, id, row, read, read_as))
             found.push_back(ready->stay.order);
     }
     // So many that cannot be understood are a damaged file, not an accident.
@@ -131,14 +136,6 @@ std::size_t Claiming::count_left() {
         }
     }
     return left;
-}
-
-bool has_unconfirmed_start(const State& state, SessionId session) {
-    const auto& runs = state.runs_of(session);
-    return std::any_of(runs.begin(), runs.end(), [&](const auto& entry) {
-        const auto& run = entry.second;
-        return run.state == JobState::starting && run.confirm_deadline <= state.now();
-    });
 }
 
 std::uint32_t free_slots(const State& state, const SessionRow& session) {
@@ -240,7 +237,7 @@ ChangeReply apply(State& state, const Claim& change) {
     if (!session) return error(Errc::not_found, "there is no such session");
     const ClaimantFacts facts{.session_is_open = session->open,
                               .stream_is_current = session->stream == change.stream,
-                              .unconfirmed_start = has_unconfirmed_start(state, session->id),
+                              .unconfirmed_start = state.has_unconfirmed_start(session->id),
                               .lease_deadline = session->lease_deadline,
                               .heard_at = session->heard_at,
                               .clock = state.service.clock};

@@ -59,6 +59,18 @@ Stay stay_of(const Found& row, int first, int avoid, JobId job) {
     return stay;
 }
 
+// Columns shape, body_hash, submitted_at, spec from `first` on.
+JobRow asked_of(JobId id, const Found& row, int first) {
+    JobRow job;
+    job.id = id;
+    job.shape = row.number(first);
+    job.body_hash = row.natural(first + 1);
+    job.submitted_at = row.at<ServiceTime>(first + 2);
+    job.spec = std::make_shared<const JobSpec>(decode_spec(row.bytes(first + 3)));
+    job.things = things_of(*job.spec);
+    return job;
+}
+
 void put_ready(const Found& row, JobRow& job) {
     Ready ready{stay_of(row, 0, 4, job.id), row.maybe_at<ServiceTime>(3)};
     decode_life(row.bytes(6), job);
@@ -199,14 +211,7 @@ std::optional<IdempotencyRow> Loader::idempotency(const std::string& tenant,
 std::optional<JobRow> Loader::what_was_asked(JobId id) {
     auto row = job_.query({id});
     if (!row.next()) return std::nullopt;
-    JobRow job;
-    job.id = id;
-    job.shape = row.number(0);
-    job.body_hash = row.natural(1);
-    job.submitted_at = row.at<ServiceTime>(2);
-    job.spec = std::make_shared<const JobSpec>(decode_spec(row.bytes(3)));
-    job.things = things_of(*job.spec);
-    return job;
+    return asked_of(id, row, 0);
 }
 
 bool Loader::find_ready(JobRow& job) {
@@ -235,6 +240,14 @@ std::optional<JobRow> Loader::job(JobId id) {
     if (!job) return std::nullopt;
     if (!find_place(*job)) fail_corrupt("job " + id.text() + " is in no place");
     job->stored = job->place;
+    return job;
+}
+
+JobRow Loader::whole_ready_job(JobId id, const Found& row, int asked) {
+    if (row.is_null(asked)) fail_corrupt("job " + id.text() + " is ready, but nobody asked for it");
+    auto job = asked_of(id, row, asked);
+    put_ready(row, job);
+    job.stored = job.place;
     return job;
 }
 

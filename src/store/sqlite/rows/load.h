@@ -30,6 +30,8 @@ public:
     // The same for a row of `ready`: rank, since, queue_deadline, kept_until, avoid, avoid_until,
     // life.
     JobRow ready_job(JobId id, const Found& row);
+    // The same, and from column `asked` on: shape, body_hash, submitted_at, spec of `job`.
+    JobRow whole_ready_job(JobId id, const Found& row, int asked);
     void load_history(JobRow& job);
     AttemptRow* attempt(JobRow& job, Epoch epoch);
     // What the latest attempt before `epoch` that saved something has left.

@@ -5,6 +5,16 @@
 namespace perdure::sqlite {
 namespace {
 
+constexpr const char* line_of_places =
+    "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life, job"
+    " FROM ready WHERE shape = ? AND (rank, since, job) > (?, ?, ?)"
+    " ORDER BY rank, since, job LIMIT ?";
+constexpr const char* line_of_jobs =
+    "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life, ready.job,"
+    " job.shape, body_hash, submitted_at, spec FROM ready LEFT JOIN job ON id = ready.job"
+    " WHERE ready.shape = ? AND (rank, since, ready.job) > (?, ?, ?)"
+    " ORDER BY rank, since, ready.job LIMIT ?";
+
 std::int64_t rank_of(const ClaimOrder& order) {
     return 2 * order.priority + (order.behind_the_first ? 1 : 0);
 }
@@ -56,7 +66,6 @@ PlaceTables::PlaceTables(Connection& c)
       delete_timer_(c, "DELETE FROM timer WHERE job = ?"),
       delete_ready_(c, "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job = ?"),
       delete_blocked_(c, "DELETE FROM blocked WHERE job = ?"),
-      delete_run_(c, "DELETE FROM run WHERE job = ?"),
       delete_outcome_(c, "DELETE FROM outcome WHERE job = ?"),
       insert_line_(c, "INSERT INTO line (job, rank, since) VALUES (?, ?, ?)"),
       delete_line_(c, "DELETE FROM line WHERE job = ?"),
@@ -69,10 +78,8 @@ PlaceTables::PlaceTables(Connection& c)
       insert_large_(c, "INSERT OR REPLACE INTO large (job, epoch, kind, body) VALUES (?, ?, ?, ?)"),
       delete_large_(c, "DELETE FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
       delete_all_large_(c, "DELETE FROM large WHERE job = ?"),
-      line_after_(c,
-                  "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life, job"
-                  " FROM ready WHERE shape = ? AND (rank, since, job) > (?, ?, ?)"
-                  " ORDER BY rank, since, job LIMIT ?"),
+      line_after_(c, line_of_places),
+      whole_line_after_(c, line_of_jobs),
       next_shape_(c,
                   "SELECT shape FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
                   " AND shape > ? AND kind IS NOT NULL ORDER BY shape LIMIT 1"),
@@ -87,6 +94,7 @@ PlaceTables::PlaceTables(Connection& c)
       delete_stretch_(c,
                       "DELETE FROM ready WHERE shape = ? AND (rank, since, job) >= (?, ?, ?)"
                       " AND (rank, since, job) <= (?, ?, ?)"),
+      run_exit_(c),
       wakes_(c) {}
 
 // All leave before anybody enters: nobody new is then in the midst of those who leave together.
@@ -110,6 +118,10 @@ void PlaceTables::leave(const std::vector<JobRow*>& jobs) {
     Stretch stretch;
     for (const auto* job : jobs) {
         if (!job->stored) continue;
+        if (std::holds_alternative<Run>(*job->stored)) {
+            run_exit_.add(job->id);
+            continue;
+        }
         if (!may_leave_in_a_stretch(*job)) {
             erase(*job, *job->stored);
             continue;
@@ -124,6 +136,7 @@ void PlaceTables::leave(const std::vector<JobRow*>& jobs) {
         ++stretch.jobs;
     }
     leave(stretch);
+    run_exit_.finish();
 }
 
 void PlaceTables::leave(const Stretch& stretch) {
@@ -212,7 +225,7 @@ void PlaceTables::erase(const JobRow& job, const PlaceRow& place) {
         case Place::timer: return delete_timer_.run_one({job.id});
         case Place::ready: return erase_ready(job, std::get<Ready>(place));
         case Place::blocked: return delete_blocked_.run_one({job.id});
-        case Place::run: return delete_run_.run_one({job.id});
+        case Place::run: return run_exit_.leave(job.id);
         case Place::outcome: return delete_outcome_.run_one({job.id});
         case Place::wait: fail_corrupt("nothing waits for flows yet");
     }
@@ -234,10 +247,11 @@ void PlaceTables::drop(AttemptKey attempt, Large kind) {
 }
 
 Found PlaceTables::line_after(ShapeId shape, const std::optional<ClaimOrder>& skipped,
-                              std::uint32_t max) {
+                              std::uint32_t max, Line what) {
     ++rows_read_;  // what is read now does not follow what was read before
-    if (!skipped) return line_after_.query({shape, INT64_MIN, INT64_MIN, INT64_MIN, max});
-    return line_after_.query({shape, rank_of(*skipped), skipped->since, skipped->job, max});
+    auto& line = what == Line::jobs ? whole_line_after_ : line_after_;
+    if (!skipped) return line.query({shape, INT64_MIN, INT64_MIN, INT64_MIN, max});
+    return line.query({shape, rank_of(*skipped), skipped->since, skipped->job, max});
 }
 
 std::vector<ShapeId> PlaceTables::shapes_blocked_on(const Thing& thing) {

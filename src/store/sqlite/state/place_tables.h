@@ -9,6 +9,7 @@
 #include "store/sqlite/db/batch_insert.h"
 #include "store/sqlite/db/statement.h"
 #include "store/sqlite/rows/rows.h"
+#include "store/sqlite/state/run_exit.h"
 #include "store/sqlite/state/wakes.h"
 
 namespace perdure::sqlite {
@@ -24,10 +25,13 @@ public:
     void keep(AttemptKey attempt, Large kind, std::string_view bytes);
     void drop(AttemptKey attempt, Large kind);
 
-    // The rows of a shape's line, from behind `skipped` on: as Loader::ready_job() takes them, and
-    // the job's id.
+    // The rows of a shape's line, from behind `skipped` on: as Loader::ready_job() takes them, the
+    // job's id, and, if the jobs are not in memory, what Loader::whole_ready_job() takes.
+    enum class Line { places, jobs };
     static constexpr int line_job = 7;
-    Found line_after(ShapeId shape, const std::optional<ClaimOrder>& skipped, std::uint32_t max);
+    static constexpr int line_asked = 8;
+    Found line_after(ShapeId shape, const std::optional<ClaimOrder>& skipped, std::uint32_t max,
+                     Line what);
     // For JobRow::read_as, once for each of those rows, in their order.
     std::uint64_t number_of_row() { return ++rows_read_; }
 
@@ -61,11 +65,13 @@ private:
 
     BatchInsert insert_job_, insert_ready_, insert_run_, insert_outcome_;
     Statement insert_timer_, insert_blocked_, delete_job_;
-    Statement delete_timer_, delete_ready_, delete_blocked_, delete_run_, delete_outcome_;
+    Statement delete_timer_, delete_ready_, delete_blocked_, delete_outcome_;
     Statement insert_line_, delete_line_, insert_want_, delete_want_;
     Statement save_attempt_, delete_attempts_, insert_large_, delete_large_, delete_all_large_;
-    Statement line_after_, next_shape_, first_blocked_, wanting_, kept_, to_forget_;
+    Statement line_after_, whole_line_after_, next_shape_, first_blocked_, wanting_, kept_,
+        to_forget_;
     Statement delete_stretch_;
+    RunExit run_exit_;
     Wakes wakes_;
     std::uint64_t rows_read_ = 0;
     std::uint64_t unchanged_since_ = 0;  // rows read before this may have new neighbours

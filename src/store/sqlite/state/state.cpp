@@ -8,7 +8,7 @@
 namespace perdure::sqlite {
 namespace {
 
-constexpr std::size_t jobs_max = 8'192;
+constexpr std::size_t jobs_max = 16'384;
 constexpr std::size_t bytes_max = std::size_t{16} << 20;
 constexpr std::size_t inline_max = 1'024;  // what an attempt's own row carries
 
@@ -99,7 +99,10 @@ JobRow& State::add(JobRow job) {
     return jobs_.insert_or_assign(id, std::move(job)).first->second;
 }
 
-JobRow& State::add_ready(JobId id, const Found& row) { return add(load.ready_job(id, row)); }
+JobRow& State::add_ready(JobId id, const Found& row, PlaceTables::Line read) {
+    if (read == PlaceTables::Line::places) return add(load.ready_job(id, row));
+    return add(load.whole_ready_job(id, row, PlaceTables::line_asked));
+}
 
 void State::touch(JobRow& job) {
     if (job.changed) return;
@@ -114,6 +117,9 @@ void State::index(const JobRow& job, int step) {
     const std::pair key{run->assignment, job.id};
     if (step > 0) {
         runs_[run->session][key] = {run->state, run->confirm_deadline};
+        const auto bound = confirmed_until_.find(run->session);
+        if (run->state == JobState::starting && bound != confirmed_until_.end())
+            bound->second = std::min(bound->second, run->confirm_deadline);
         return;
     }
     const auto found = runs_.find(run->session);
@@ -164,6 +170,17 @@ const State::Runs& State::runs_of(SessionId session) const {
     static const Runs none;
     const auto found = runs_.find(session);
     return found == runs_.end() ? none : found->second;
+}
+
+// Thousands may be starting: they are looked at only when the first of them can be late.
+bool State::has_unconfirmed_start(SessionId session) {
+    const auto bound = confirmed_until_.find(session);
+    if (bound != confirmed_until_.end() && now() < bound->second) return false;
+    auto earliest = ServiceTime{INT64_MAX};
+    for (const auto& [key, run] : runs_of(session))
+        if (run.state == JobState::starting) earliest = std::min(earliest, run.confirm_deadline);
+    confirmed_until_[session] = earliest;
+    return earliest <= now();
 }
 
 const SessionRow* State::session(SessionId id) const {
@@ -222,6 +239,8 @@ void State::drop_old_keys() { drop_keys_.run({now()}); }
 void State::flush() {
     if (changed_jobs_.empty()) return;
     places_.save(changed_jobs_);
+    for (const auto* job : changed_jobs_)
+        if (job->in<Outcome>()) ended_jobs_.push_back(job->id);
     changed_jobs_.clear();
 }
 
@@ -259,9 +278,29 @@ void State::save_all() {
                            s.id_high_water, s.repairs, s.fenced});
 }
 
+bool State::is_full() const { return jobs_.size() > jobs_max || jobs_bytes_ > bytes_max; }
+
+void State::let_go(JobId id) {
+    const auto found = jobs_.find(id.value);
+    if (found == jobs_.end() || !found->second.in<Outcome>()) return;
+    jobs_bytes_ -= size_of(*found->second.spec);
+    jobs_.erase(found);
+}
+
+// What runs is asked for again soon, what has ended hardly ever.
 void State::trim() {
-    if (jobs_.size() <= jobs_max && jobs_bytes_ <= bytes_max) return;
     PERDURE_ASSERT(changed_jobs_.empty());
+    for (const auto id : ended_jobs_) let_go(id);
+    ended_jobs_.clear();
+    if (!is_full()) return;
+    std::erase_if(jobs_, [&](const auto& entry) {
+        const auto& job = entry.second;
+        const bool goes = !job.template in<Run>();
+        if (goes) jobs_bytes_ -= size_of(*job.spec);
+        return goes;
+    });
+    // Were few let go at a time, it would be done all the time.
+    if (jobs_.size() <= jobs_max / 2 && jobs_bytes_ <= bytes_max / 2) return;
     jobs_.clear();
     jobs_bytes_ = 0;
 }

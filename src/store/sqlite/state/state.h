@@ -47,8 +47,8 @@ public:
     JobRow* job(JobId id);
     JobRow& job_that_exists(JobId id);
     JobRow& add(JobRow job);
-    JobRow& add_ready(JobId id, const Found& row);  // as loaded by its line
-    JobRow* loaded(JobId id);                       // if it is in memory
+    JobRow& add_ready(JobId id, const Found& row, PlaceTables::Line read);
+    JobRow* loaded(JobId id);  // if it is in memory
     void touch(JobRow& job);
     void put(JobRow& job, PlaceRow next);
     void forget(JobRow& job);
@@ -56,12 +56,14 @@ public:
 
     // Finds jobs by their place, as it is now.
     PlaceTables& places();
+    bool lines_are_in_memory = true;  // the last job that was met in a line was
     struct RunMark {
         JobState state = JobState::starting;
         ServiceTime confirm_deadline;
     };
     using Runs = std::map<std::pair<std::uint64_t, JobId>, RunMark>;  // by assignment number
     const Runs& runs_of(SessionId session) const;
+    bool has_unconfirmed_start(SessionId session);
 
     // Sessions.
     const SessionRow* session(SessionId id) const;
@@ -84,19 +86,24 @@ public:
     // Writes everything that has changed. Before the commit, and only then, save_all().
     void flush();
     void save_all();
-    // Jobs that are kept in memory are let go when there are too many.
+    // Jobs that have ended are let go, and others when there are too many.
     void trim();
 
 private:
     void load_all();
     void index(const JobRow& job, int step);
+    bool is_full() const;
+    void let_go(JobId id);
 
     PlaceTables places_;
     std::unordered_map<std::uint64_t, JobRow> jobs_;
     std::size_t jobs_bytes_ = 0;
     std::vector<JobRow*> changed_jobs_;
+    std::vector<JobId> ended_jobs_;  // in this group
     JobId highest_job_;
     std::map<SessionId, Runs> runs_;
+    // Nothing of the session that starts has to be confirmed before this.
+    std::map<SessionId, ServiceTime> confirmed_until_;
     std::map<SessionId, SessionRow> sessions_;
     std::set<SessionId> changed_sessions_;
     std::map<DirectoryPlace, SessionId> latest_sessions_;
