@@ -9,7 +9,10 @@ namespace {
 
 Figures halfway() {
     Figures figures;
-    figures.raw = {.lives_per_s = 1000, .finding_per_s = 900, .drain_per_s = 2000};
+    figures.raw = {.lives_per_s = 1000,
+                   .drain_per_s = 2000,
+                   .blind_lives_per_s = 2000,
+                   .blind_drain_per_s = 4796};
     figures.lives_per_s = 500;
     figures.drain.per_s = 1199;
     figures.idle = {.server = 24, .worker = 26};
@@ -41,6 +44,7 @@ TEST(Figures, json_has_every_promised_name) {
           "command_ceiling_per_s", "command_jobs_per_s", "idle_rss_mib"})
         EXPECT_FALSE(member(value, name).is_null()) << name;
     EXPECT_EQ(member(value, "ratio").to_number<double>(), 0.5);
+    EXPECT_EQ(member(value, "blind_ratio").to_number<double>(), 0.25);
     EXPECT_TRUE(member(value, "backlog").is_null());
 }
 

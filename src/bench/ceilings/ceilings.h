@@ -19,12 +19,14 @@ Result<DiskSpeed> measure_disk(const std::string& folder, std::size_t count);
 
 struct StoreCeiling {
     double lives_per_s = 0;
-    double finding_per_s = 0;  // lives whose claims find their jobs in order, by an index
-    double drain_per_s = 0;    // claim and finish alone, over a backlog
+    double drain_per_s = 0;  // claim and finish alone, over a backlog
+    // The same writes by somebody who is told which rows to claim. No queue is.
+    double blind_lives_per_s = 0;
+    double blind_drain_per_s = 0;
 };
 // The least that any durable queue must do with SQLite: one table; for each job one insert, one
-// update that claims it and one that finishes it; a transaction for each batch of each. Claims are
-// told what to take, unless said otherwise.
+// update that claims it and one that finishes it; a transaction for each batch of each. A claim
+// takes the first ones that wait, by an index over those, and reads what they are.
 Result<StoreCeiling> measure_raw_store(const std::string& folder, std::size_t lives,
                                        std::size_t backlog);
 

@@ -223,6 +223,37 @@ TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_claims_a
     EXPECT_EQ(overdue->runs.size(), 1U);
 }
 
+// Neighbours leave `run` with one statement: nobody between them may go with them.
+TEST_F(SqliteStoreOnDisk, who_ends_among_others_leaves_them_running) {
+    open();
+    std::vector<Change> changes;
+    for (std::uint64_t id = 100; id < 200; ++id) changes.emplace_back(submit(id));
+    changes.emplace_back(OpenSession{.session = SessionId{20}, .slots = 100, .lease = seconds(10)});
+    changes.emplace_back(OpenStream{SessionId{20}});
+    ASSERT_TRUE(commit(changes).has_value());
+    reopen();
+    // The second claim knows that the jobs are not in memory, and loads them with their line.
+    ASSERT_TRUE(commit({Claim{SessionId{20}, 1, 50}}).has_value());
+    ASSERT_TRUE(commit({Claim{SessionId{20}, 1, 50}}).has_value());
+
+    const auto stays = [](std::uint64_t id) { return id == 110 || id % 25 == 0 || id > 190; };
+    std::vector<Change> reports;
+    const AttemptEnd end{.cause = Cause::exit, .ran = Ran::yes, .succeeded = true};
+    for (std::uint64_t id = 199; id >= 100; --id)
+        if (!stays(id))
+            reports.emplace_back(Report{SessionId{20}, {JobId{id}, Epoch{1}}, end, nullptr});
+    const auto reported = commit(reports);
+    ASSERT_TRUE(reported.has_value());
+    for (const auto& reply : reported->replies) EXPECT_TRUE(reply.has_value());
+
+    for (std::uint64_t id = 100; id < 200; ++id) {
+        const auto state = run(store->jobs({JobId{id}}))->front().state;
+        EXPECT_EQ(state, stays(id) ? JobState::starting : JobState::succeeded) << id;
+    }
+    store.reset();
+    EXPECT_TRUE(fsck().empty());
+}
+
 TEST_F(SqliteStoreOnDisk, fsck_finds_nothing_in_a_sound_directory) {
     open();
     ASSERT_TRUE(commit({submit(10), submit(11), Cancel{JobId{11}}}).has_value());
