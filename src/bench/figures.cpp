@@ -27,8 +27,11 @@ struct Row {
     bool met = false;
 };
 
-std::string rate(double per_s) { return fmt::format("{:.0f}/s", per_s); }
+std::string rate(double per_s) {
+    return per_s > 0 ? fmt::format("{:.0f}/s", per_s) : "not measured";
+}
 std::string ms(const Spread& spread) {
+    if (spread.p99 <= 0) return "not measured";
     return fmt::format("p50 {:.2f} ms, p99 {:.2f} ms", spread.p50, spread.p99);
 }
 double part(double reached, double of) { return of > 0 ? reached / of : 0; }
@@ -52,10 +55,11 @@ Row submits(const Figures& f) {
 
 Row latency(const Figures& f) {
     const auto p99_max = std::max(latency_p99_ms, latency_syncs * f.disk.fdatasync_ms.p99);
-    return {"submit → ran (≥ submit → start), 100/s",
-            fmt::format("p50 ≤ {} ms, p99 ≤ {:.1f} ms", latency_p50_ms, p99_max), ms(f.latency_ms),
-            fmt::format("{:.1f} syncs", part(f.latency_ms.p50, f.disk.fdatasync_ms.p50)),
-            f.latency_ms.p50 <= latency_p50_ms && f.latency_ms.p99 <= p99_max};
+    return {
+        "submit → ran (≥ submit → start), 100/s",
+        fmt::format("p50 ≤ {} ms, p99 ≤ {:.1f} ms", latency_p50_ms, p99_max), ms(f.latency_ms),
+        fmt::format("{:.1f} syncs", part(f.latency_ms.p50, f.disk.fdatasync_ms.p50)),
+        f.latency_ms.p99 > 0 && f.latency_ms.p50 <= latency_p50_ms && f.latency_ms.p99 <= p99_max};
 }
 
 Row memory(std::string who, double mib) {
@@ -67,7 +71,7 @@ Row claims(std::string what, const Spread& claim, const Spread& empty) {
     const auto ratio = part(claim.p99, empty.p99);
     return {std::move(what),
             fmt::format("p99 ≤ {}× the empty queue's {:.2f} ms", claim_ratio, empty.p99), ms(claim),
-            fmt::format("{:.1f}×", ratio), ratio <= claim_ratio};
+            fmt::format("{:.1f}×", ratio), ratio > 0 && ratio <= claim_ratio};
 }
 
 std::vector<Row> rows_of(const Figures& f) {
@@ -81,12 +85,13 @@ std::vector<Row> rows_of(const Figures& f) {
                                         f.shims.at_once_per_s, command_ratio, "bare shims"),
                              memory("idle server", f.idle.server),
                              memory("idle worker", f.idle.worker)};
-    if (!f.waiting || !f.behind_key) return rows;
-    const auto& w = *f.waiting;
+    if (f.waited == 0) return rows;
+    const auto w = f.waiting.value_or(Waiting{});
     rows.push_back(
         claims(fmt::format("claim, {} waiting", f.waited), w.claim_ms, w.claim_empty_ms));
-    rows.push_back(
-        claims(fmt::format("claim, {} behind a key", f.waited), *f.behind_key, w.claim_empty_ms));
+    rows.push_back(claims(fmt::format("claim, {} behind a key", f.waited),
+                          f.behind_key.value_or(Spread{}), w.claim_empty_ms));
+    if (!f.waiting) return rows;
     rows.push_back({fmt::format("start to first claim, {} waiting", f.waited),
                     fmt::format("≤ {} s", first_claim_s), fmt::format("{:.2f} s", w.first_claim_s),
                     "", w.first_claim_s <= first_claim_s});
@@ -198,6 +203,10 @@ std::string as_json(const Figures& f) {
     write_memory(out, "idle_rss_mib", f.idle);
     write_memory(out, "rss_after_load_mib", f.after_load);
     if (f.waiting) write_backlog(out, f);
+    out.key("failures");
+    out.begin_array();
+    for (const auto& failure : f.failures) out.value(failure);
+    out.end_array();
     out.end_object();
     return text + "\n";
 }

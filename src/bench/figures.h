@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/ceilings/ceilings.h"
 #include "bench/instance.h"
@@ -29,6 +30,7 @@ struct Figures {
     std::size_t waited = 0;  // how many jobs were waiting for the next two
     std::optional<Waiting> waiting;
     std::optional<Spread> behind_key;
+    std::vector<std::string> failures;  // what could not be measured, and why: it is 0 above
 };
 
 std::string as_table(const Figures& figures);

@@ -56,6 +56,21 @@ TEST(Figures, verdict_compares_with_the_ceiling_of_the_same_run) {
     EXPECT_TRUE(line_with(table, "idle worker").ends_with("missed"));
 }
 
+TEST(Figures, what_was_measured_is_told_although_something_failed) {
+    auto figures = halfway();
+    figures.drain = {};
+    figures.waited = 10;
+    figures.failures = {"draining a backlog: the server has gone"};
+    EXPECT_TRUE(line_with(as_table(figures), "whole lives").ends_with("met"));
+    const auto drain = line_with(as_table(figures), "drain of");
+    EXPECT_NE(drain.find("not measured"), std::string::npos);
+    EXPECT_TRUE(drain.ends_with("missed"));
+    EXPECT_TRUE(line_with(as_table(figures), "claim, 10 waiting").ends_with("missed"));
+    const auto value = boost::json::parse(as_json(figures));
+    EXPECT_EQ(member(value, "failures").as_array().size(), 1U);
+    EXPECT_EQ(member(value, "jobs_per_s").to_number<double>(), 500);
+}
+
 TEST(Figures, a_measure_without_its_ceiling_is_missed) {
     EXPECT_TRUE(line_with(as_table(Figures{}), "whole lives").ends_with("missed"));
     EXPECT_TRUE(line_with(as_table(Figures{}), "idle server").ends_with("missed"));
