@@ -24,6 +24,28 @@ void Audit::add(const AuditView& view) {
     for (const auto& job : view.jobs) check(job, view.clock);
 }
 
+std::vector<SessionId> Audit::sessions() const {
+    std::vector<SessionId> named;
+    for (const auto& [session, attempts] : runs_) named.push_back(session);
+    return named;
+}
+
+void Audit::add(const SessionView& session) {
+    auto attempts = runs_[session.session];
+    runs_.erase(session.session);
+    for (const auto& attempt : attempts)
+        if (!session.open) found_.push_back({attempt.job, "runs in a session that has ended"});
+    for (const auto& run : session.runs) attempts.erase(run.attempt);
+    for (const auto& attempt : attempts)
+        found_.push_back({attempt.job, "runs in a session that does not know it"});
+}
+
+void Audit::miss(SessionId session) {
+    for (const auto& attempt : runs_[session])
+        found_.push_back({attempt.job, "runs in a session that is not there"});
+    runs_.erase(session);
+}
+
 std::vector<AuditProblem> Audit::problems() const {
     auto problems = found_;
     for (const auto& [job, things] : held_)
@@ -42,6 +64,7 @@ void Audit::check(const JobView& job, const ServiceTick& clock) {
     check_holders(job);
     check_deadlines(job, clock);
     held_.erase(job.id);
+    if (job.run) runs_[job.run->session].insert(job.run->attempt);
 }
 
 void Audit::check_place(const JobView& job) {

@@ -1,6 +1,6 @@
 // Audit: compares what is stored with itself (C3): one place for each job [P3], attempts and epochs
-// [P2], holders and those who hold (C4), nothing overdue. Fed with ranges of one pass over all
-// jobs.
+// [P2], what runs and who runs it, holders and those who hold (C4), nothing overdue. Fed with
+// ranges of one pass over all jobs, then with the sessions that they name.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,10 @@ class Audit {
 public:
     // The next range, in order of ids; the first one has the holders.
     void add(const AuditView& view);
+    // Those that something runs in, as far as they have not been added or missed.
+    std::vector<SessionId> sessions() const;
+    void add(const SessionView& session);
+    void miss(SessionId session);
 
     // All that does not fit, once the last range was added.
     std::vector<AuditProblem> problems() const;
@@ -41,6 +45,7 @@ private:
     void note(const JobView& job, bool is_so, std::string what);
 
     std::vector<AuditProblem> found_;
+    std::map<SessionId, std::set<AttemptKey>> runs_;
     std::map<JobId, std::set<Thing>> held_;  // by jobs that have not been looked at yet
     std::set<Thing> taken_;
     std::uint64_t jobs_ = 0;

@@ -60,6 +60,32 @@ TEST(Audit, finds_nothing_where_all_is_well) {
     EXPECT_EQ(problems.front().job, JobId{6});
 }
 
+TEST(Audit, finds_what_runs_in_no_session) {
+    const auto problems_with = [](bool open, bool knows_it) {
+        AuditView view;
+        view.jobs.push_back(running_job());
+        Audit audit;
+        audit.add(view);
+        EXPECT_EQ(audit.sessions(), std::vector{SessionId{9}});
+        SessionView session{.session = SessionId{9}, .open = open};
+        if (knows_it) session.runs.push_back(*running_job().run);
+        audit.add(session);
+        EXPECT_TRUE(audit.sessions().empty());
+        return audit.problems();
+    };
+    EXPECT_TRUE(problems_with(true, true).empty());
+    EXPECT_EQ(problems_with(false, true).size(), 1U);
+    EXPECT_EQ(problems_with(true, false).size(), 1U);
+
+    AuditView view;
+    view.jobs.push_back(running_job());
+    Audit audit;
+    audit.add(view);
+    audit.miss(SessionId{9});
+    ASSERT_EQ(audit.problems().size(), 1U);
+    EXPECT_EQ(audit.problems().front().job, JobId{5});
+}
+
 TEST(Audit, finds_a_place_without_what_keeps_it) {
     auto job = ready_job();
     job.queue_deadline.reset();

@@ -45,6 +45,7 @@ public:
     Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) {
         return store_.audit(after, limit);
     }
+    Task<Result<SessionView>> session(SessionId session) { return store_.session(session); }
     // The newest service time that this server has seen.
     const ServiceTick& clock() const { return commits_.seen().clock; }
     // Tells the session's worker to drain, if its stream ends here.

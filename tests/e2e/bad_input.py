@@ -5,6 +5,7 @@ wrong, or nothing. (What bad requests get over HTTP is tests/wire/bad_input_test
 
     bad_input.py [NAME...]
 """
+import http.client
 import json
 import os
 import socket
@@ -264,6 +265,40 @@ def an_id_that_does_not_exist(instance):
     instance.start()
     result = run_cli(instance, "job", "show", "0000000000000")
     expect(result.returncode == 3, result)
+
+
+def open_session(instance, machine):
+    """A worker that nobody has started: what it knows, it has from the protocol's page."""
+    directory = {"machine": machine, "boot": "b", "device": 1, "inode": 1}
+    opening = {"protocol": 1, "directory": directory, "life": 1, "worker": machine, "slots": 1,
+               "offer": {"tenant": "default", "queues": ["nothing"]}, "on_disk": []}
+    return instance.ask("POST", "/v1/worker/open", opening)["session"]
+
+
+def send_output(instance, session, job, text):
+    head = {"job": job, "epoch": 1, "offset": 5, "size": len(text)}
+    body = json.dumps(head, separators=(",", ":")).encode() + b"\n" + text
+    connection = http.client.HTTPConnection("127.0.0.1", instance.port, timeout=10)
+    connection.request("POST", "/v1/worker/logs?session=" + session, body,
+                       {"Content-Type": "application/octet-stream"})
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())
+
+
+@row
+def output_that_another_session_sends(instance):
+    """[P2]: what a job has printed comes from the session that runs it, and from nobody else."""
+    instance.start()
+    job = instance.submit({"argv": ["sh", "-c", "echo mine; exec sleep 600"]})
+    deadline = time.monotonic() + 60
+    while log_of(instance, {"id": job}) != b"mine\n":
+        expect(time.monotonic() < deadline, "its own output has not come")
+        time.sleep(0.05)
+    status, answer = send_output(instance, open_session(instance, "m1"), job, b"forged\n")
+    expect((status, answer) == (200, {"answers": ["fenced"]}), status, answer)
+    log = log_of(instance, {"id": job})
+    expect(log == b"mine\n", log)
+    instance.ask("POST", f"/v1/jobs/{job}/cancel")
 
 
 def run(names):

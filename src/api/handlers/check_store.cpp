@@ -23,6 +23,16 @@ Task<Result<Audit>> look_once(Api& api) {
         if (!view->more || view->jobs.empty()) break;
         after = view->jobs.back().id;
     }
+    for (const auto id : audit.sessions()) {
+        const auto session = co_await api.server.jobs().session(id);
+        if (session) {
+            audit.add(*session);
+        } else if (session.is(Errc::not_found)) {
+            audit.miss(id);
+        } else {
+            co_return session.error();
+        }
+    }
     co_return audit;
 }
 

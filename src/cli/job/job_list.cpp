@@ -46,6 +46,11 @@ ExitCode list_jobs(Context& context) {
                    relative_of(job, "submitted_at", now), text_of(job, "epoch"), note_of(job),
                    what_it_does(job)});
     }
+    if (table.empty() && has(*asked.body, "next")) {
+        context.term.say(fmt::format("none among the newest; older ones: --before {}",
+                                     text_of(*asked.body, "next")));
+        return ExitCode::ok;
+    }
     if (table.empty()) {
         context.term.say("no jobs; submit one: perdure run -- echo hello");
         return ExitCode::ok;

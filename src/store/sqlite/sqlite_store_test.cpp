@@ -254,6 +254,28 @@ TEST_F(SqliteStoreOnDisk, who_ends_among_others_leaves_them_running) {
     EXPECT_TRUE(fsck().empty());
 }
 
+TEST_F(SqliteStoreOnDisk, a_page_looks_at_so_many_jobs_and_the_next_one_goes_on) {
+    open();
+    auto rare = submit(10);
+    JobSpec spec = *rare.spec;
+    spec.key = "rare";
+    rare.spec = std::make_shared<const JobSpec>(spec);
+    std::vector<Change> changes = {rare};
+    for (std::uint64_t id = 100; id < 10'150; ++id) changes.emplace_back(submit(id));
+    ASSERT_TRUE(commit(changes).has_value());
+    JobFilter filter{.key = "rare"};
+    const auto first = run(store->list(filter));
+    ASSERT_TRUE(first.has_value());
+    EXPECT_TRUE(first->jobs.empty());
+    ASSERT_TRUE(first->next.has_value());
+    filter.before = first->next;
+    const auto second = run(store->list(filter));
+    ASSERT_TRUE(second.has_value());
+    ASSERT_EQ(second->jobs.size(), 1U);
+    EXPECT_EQ(second->jobs.front().id, JobId{10});
+    EXPECT_FALSE(second->next.has_value());
+}
+
 TEST_F(SqliteStoreOnDisk, fsck_finds_nothing_in_a_sound_directory) {
     open();
     ASSERT_TRUE(commit({submit(10), submit(11), Cancel{JobId{11}}}).has_value());

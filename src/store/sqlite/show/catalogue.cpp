@@ -13,6 +13,8 @@ namespace {
 // So many ready jobs are sorted by their ids; where there are more, the jobs themselves are read.
 constexpr std::uint64_t sorted_max = 20'000;
 constexpr int chunk_max = 200;
+// For one page. Nothing is indexed by its key, and readers must not wait long for each other.
+constexpr std::size_t looked_at_max = 10'000;
 
 // ?1: only older jobs; ?2: their state; ?3: how many.
 constexpr const char* all_jobs =
@@ -197,14 +199,21 @@ JobPage ShowCatalogue::list(const JobFilter& filter) {
     const auto shapes = wanted_shapes(filter);
     if (shapes.empty()) return page;
     const auto streams = streams_for(filter, shapes);
+    std::size_t looked_at = 0;
+    std::optional<JobId> last;
     while (const auto entry = newest(streams)) {
+        if (looked_at++ == looked_at_max) {
+            page.next = last;
+            return page;
+        }
+        last = entry->job;
         if (!std::binary_search(shapes.begin(), shapes.end(), entry->shape)) continue;
         const auto job = load_.job(entry->job);
         if (!job) fail_corrupt("job " + entry->job.text() + " is listed, and is not there");
         if (!is_wanted(*job, filter)) continue;
         if (page.jobs.size() == filter.limit) {
             page.next = page.jobs.back().id;
-            break;
+            return page;
         }
         page.jobs.push_back(line(*job));
     }
