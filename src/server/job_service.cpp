@@ -1,6 +1,7 @@
 #include "server/job_service.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "core/submit.h"
@@ -9,17 +10,32 @@ namespace perdure {
 
 namespace {
 
+// Only what comes before it in its batch: so no two can wait for each other.
+std::optional<Error> why_not_earlier(const JobRequest& request, std::size_t own_index) {
+    for (const auto& entry : request.after_earlier) {
+        if (entry.index < own_index) continue;
+        return error(Errc::invalid, "after: index " + std::to_string(entry.index) +
+                                        " is no earlier job of the same batch");
+    }
+    return std::nullopt;
+}
+
 Error no_store() { return error(Errc::unavailable, "the store does not answer"); }
 
 }  // namespace
 
-// What is compared under an idempotency key is what was asked: the delay, not the date it became.
-Submit JobService::change_of(JobRequest request, WallTime now) {
+// What is compared under an idempotency key is what was asked: the delay, not the date it became,
+// and the index of an earlier job, not the id that it got.
+Submit JobService::change_of(JobRequest request, WallTime now, const std::vector<Submit>& earlier) {
+    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15ULL;
     auto hash = body_hash(request.spec);
     if (request.delay) {
-        constexpr std::uint64_t spread = 0x9e3779b97f4a7c15ULL;
         hash ^= (static_cast<std::uint64_t>(request.delay->us) + 1) * spread;
         request.spec.run_at = now + *request.delay;
+    }
+    for (const auto& [position, index] : request.after_earlier) {
+        hash = (hash ^ (std::uint64_t{index} + 1)) * spread;
+        request.spec.after[position].job = earlier[index].id;
     }
     return {.id = commits_.next_job_id(),
             .spec = std::make_shared<const JobSpec>(std::move(request.spec)),
@@ -27,13 +43,14 @@ Submit JobService::change_of(JobRequest request, WallTime now) {
 }
 
 Task<Result<Submitted>> JobService::submit(JobSpec spec) {
-    return submit(JobRequest{std::move(spec), std::nullopt}, WallTime{});
+    return submit(JobRequest{.spec = std::move(spec)}, WallTime{});
 }
 
 Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
     if (auto wrong = check_spec(request.spec)) co_return *wrong;
+    if (auto wrong = why_not_earlier(request, 0)) co_return *wrong;
     if (!commits_.healthy()) co_return no_store();
-    auto change = change_of(std::move(request), now);
+    auto change = change_of(std::move(request), now, {});
     dispatcher_.alarm().ring();  // its claim can be part of the same commit
     auto reply = co_await commits_.commit(Lane::submits, std::move(change));
     if (!reply) co_return reply.error();
@@ -41,13 +58,15 @@ Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
 }
 
 Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> requests, WallTime now) {
-    for (std::size_t i = 0; i < requests.size(); ++i)
-        if (auto wrong = check_spec(requests[i].spec))
-            co_return SubmittedAll(RefusedJob{i, std::move(*wrong)});
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        auto wrong = check_spec(requests[i].spec);
+        if (!wrong) wrong = why_not_earlier(requests[i], i);
+        if (wrong) co_return SubmittedAll(RefusedJob{i, std::move(*wrong)});
+    }
     if (!commits_.healthy()) co_return no_store();
     std::vector<Submit> submits;
     submits.reserve(requests.size());
-    for (auto& request : requests) submits.push_back(change_of(std::move(request), now));
+    for (auto& request : requests) submits.push_back(change_of(std::move(request), now, submits));
     SubmitAll change{std::move(submits)};
     dispatcher_.alarm().ring();
     auto reply = co_await commits_.commit(Lane::submits, std::move(change));
@@ -56,6 +75,14 @@ Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> reques
     if (batch.refused)
         co_return SubmittedAll(RefusedJob{batch.refused->index, std::move(batch.refused->why)});
     co_return SubmittedAll(std::move(batch.jobs));
+}
+
+Task<Result<CallbackAdded>> JobService::add_callback(JobId job, Callback callback) {
+    if (!commits_.healthy()) co_return no_store();
+    AddCallback change{commits_.next_job_id(), job, std::move(callback)};
+    auto reply = co_await commits_.commit(Lane::reports, std::move(change));
+    if (!reply) co_return reply.error();
+    co_return std::get<CallbackAdded>(*reply);
 }
 
 Task<Result<Cancelled>> JobService::cancel(JobId job) {
