@@ -20,12 +20,45 @@ std::optional<Error> why_not_earlier(const JobRequest& request, std::size_t own_
     return std::nullopt;
 }
 
+// Callbacks inherit nothing: their policy is their own word, or only a name to be looked up.
+PolicyWish wish_of(const JobSpec& callback) {
+    return callback.policy.custom.empty() ? PolicyWish::settled : PolicyWish::chosen;
+}
+
+std::optional<RuleFault> find_policy_fault(const PolicyBook& book, const JobSpec& spec,
+                                           PolicyWish wish) {
+    if (auto refused = decide_policy(book, spec, wish).refused) return refused;
+    for (const auto& callback : spec.callbacks) {
+        auto refused = find_policy_fault(book, *callback.spec, wish_of(*callback.spec));
+        if (refused) return RuleFault{"", "of a callback: " + refused->what};
+    }
+    return std::nullopt;
+}
+
+void settle_policies(const PolicyBook& book, JobSpec& spec, PolicyWish wish) {
+    spec.policy = decide_policy(book, spec, wish).policy;
+    for (auto& callback : spec.callbacks) {
+        auto settled = *callback.spec;
+        settle_policies(book, settled, wish_of(settled));
+        callback.spec = std::make_shared<const JobSpec>(std::move(settled));
+    }
+}
+
 Error no_store() { return error(Errc::unavailable, "the store does not answer"); }
 
 }  // namespace
 
-// What is compared under an idempotency key is what was asked: the delay, not the date it became,
-// and the index of an earlier job, not the id that it got.
+std::optional<SpecFault> JobService::find_fault(const JobRequest& request) const {
+    if (auto fault = perdure::find_fault(request.spec)) return fault;
+    const auto refused = find_policy_fault(book_, request.spec, request.policy);
+    if (!refused) return std::nullopt;
+    const auto& [place, what] = *refused;
+    return SpecFault{place.empty() ? "policy" : "policy." + place, error(Errc::invalid, what)};
+}
+
+// What is compared under an idempotency key is what was asked: the delay, not the date it became;
+// the index of an earlier job, not the id that it got; the name of a policy, not what the
+// configuration says about it today.
 Submit JobService::change_of(JobRequest request, WallTime now, const std::vector<Submit>& earlier) {
     constexpr std::uint64_t spread = 0x9e3779b97f4a7c15ULL;
     auto hash = body_hash(request.spec);
@@ -37,17 +70,18 @@ Submit JobService::change_of(JobRequest request, WallTime now, const std::vector
         hash = (hash ^ (std::uint64_t{index} + 1)) * spread;
         request.spec.after[position].job = earlier[index].id;
     }
+    settle_policies(book_, request.spec, request.policy);
     return {.id = commits_.next_job_id(),
             .spec = std::make_shared<const JobSpec>(std::move(request.spec)),
             .body_hash = hash};
 }
 
 Task<Result<Submitted>> JobService::submit(JobSpec spec) {
-    return submit(JobRequest{.spec = std::move(spec)}, WallTime{});
+    return submit(JobRequest{.spec = std::move(spec), .policy = PolicyWish::chosen}, WallTime{});
 }
 
 Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
-    if (auto wrong = check_spec(request.spec)) co_return *wrong;
+    if (auto wrong = find_fault(request)) co_return wrong->error;
     if (auto wrong = why_not_earlier(request, 0)) co_return *wrong;
     if (!commits_.healthy()) co_return no_store();
     auto change = change_of(std::move(request), now, {});
@@ -59,9 +93,10 @@ Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
 
 Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> requests, WallTime now) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
-        auto wrong = check_spec(requests[i].spec);
-        if (!wrong) wrong = why_not_earlier(requests[i], i);
-        if (wrong) co_return SubmittedAll(RefusedJob{i, std::move(*wrong)});
+        if (auto wrong = find_fault(requests[i]))
+            co_return SubmittedAll(RefusedJob{i, std::move(wrong->error)});
+        if (auto wrong = why_not_earlier(requests[i], i))
+            co_return SubmittedAll(RefusedJob{i, std::move(*wrong)});
     }
     if (!commits_.healthy()) co_return no_store();
     std::vector<Submit> submits;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/job.h"
+#include "core/policy_book.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 
@@ -29,6 +30,7 @@ struct JobRequest {
         std::uint32_t index = 0;   // in the batch
     };
     std::vector<AfterEarlier> after_earlier;
+    PolicyWish policy = PolicyWish::inherited;
 };
 
 // Reads shape and types; whether the job is acceptable is check_spec()'s to say. Fields that are

@@ -111,7 +111,7 @@ Task<Response> retry_job(Api& api, const Request& request) {
             error(Errc::conflict, "the job is in quarantine: release, accept or discard it"));
     auto others = co_await awaited_again(api, *job);
     if (!others) co_return problem(others.error());
-    JobRequest again{.spec = *job->spec};
+    JobRequest again{.spec = *job->spec, .policy = PolicyWish::settled};
     again.spec.run_at.reset();
     again.spec.callback_of.reset();
     again.spec.after = std::move(*others);

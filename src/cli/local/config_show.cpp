@@ -10,6 +10,8 @@
 namespace perdure::cli {
 namespace {
 
+constexpr std::size_t value_shown = 60;  // of a policy; --json has it whole
+
 boost::json::value as_json(const Value& value) {
     if (const auto* text = std::get_if<std::string>(&value)) return boost::json::value(*text);
     if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
@@ -30,6 +32,13 @@ ExitCode print_json(Context& context) {
         settings[std::string(effective.setting->name)] = std::move(each);
     }
     boost::json::object document;
+    for (const auto& named : context.configuration.named) {
+        boost::json::object each;
+        each["value"] = named.value;
+        each["from"] = std::string(to_string(named.origin.kind));
+        each["place"] = named.origin.place;
+        settings[named.name] = std::move(each);
+    }
     document["settings"] = std::move(settings);
     context.term.print(boost::json::value(std::move(document)));
     return ExitCode::ok;
@@ -48,6 +57,8 @@ ExitCode show_config(Context& context) {
     for (const auto& effective : context.configuration.effective)
         table.add({std::string(effective.setting->name), value_text(effective.value),
                    origin_cell(effective.origin), std::string(effective.setting->about)});
+    for (const auto& named : context.configuration.named)
+        table.add({named.name, fitted(named.value, value_shown), origin_cell(named.origin), ""});
     context.term.out(table.text(context.term));
     return ExitCode::ok;
 }
