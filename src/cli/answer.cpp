@@ -95,6 +95,13 @@ std::string joined_of(const boost::json::value& from, std::string_view name) {
     return made;
 }
 
+std::string progress_of(const boost::json::value& job) {
+    if (!has(job, "progress")) return "";
+    const auto& progress = member(job, "progress");
+    const auto text = text_of(progress, "text");
+    return text_of(progress, "percent") + " %" + (text.empty() ? "" : " " + text);
+}
+
 std::string what_it_does(const boost::json::value& job) {
     std::string made;
     for (const auto& word : list_of(job, "argv")) {

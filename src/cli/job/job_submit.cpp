@@ -44,7 +44,7 @@ void add_keys(boost::json::array& jobs, const std::string& key) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         auto* job = jobs[i].if_object();
         if (job && !job->contains("idempotency_key"))
-            (*job)["idempotency_key"] = jobs.size() == 1 ? key : fmt::format("{}.{}", key, i);
+            set_key(*job, jobs.size() == 1 ? key : fmt::format("{}.{}", key, i));
     }
 }
 
@@ -84,7 +84,7 @@ ExitCode submit_jobs(Context& context) {
                 "jobs.json");
         auto job = job_from(args, context.world);
         if (!job) return term.fail(job.error());
-        (*job)["idempotency_key"] = key;
+        set_key(*job, key);
         auto submitted = submit_surely(context, boost::json::serialize(*job), key);
         return submitted.body ? print(context, std::move(*submitted.body), key) : submitted.code;
     }
