@@ -191,6 +191,15 @@ std::string_view left_by(const JobView& job) {
     return attempt->evidence->result;
 }
 
+void write_progress(JsonWriter& out, const ProgressNote* note) {
+    if (!note) return;
+    out.key("progress");
+    out.begin_object();
+    out.field("percent", note->percent);
+    if (!note->text.empty()) out.field("text", note->text);
+    out.end_object();
+}
+
 }  // namespace
 
 WallTime submitted_on(JobId id) {
@@ -198,7 +207,7 @@ WallTime submitted_on(JobId id) {
         milliseconds(static_cast<std::int64_t>(id.value >> bits_below_milliseconds)).us};
 }
 
-void write_job_line(JsonWriter& out, const JobLine& job) {
+void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& progress) {
     const auto& spec = *job.spec;
     out.begin_object();
     out.field("id", job.id);
@@ -220,13 +229,14 @@ void write_job_line(JsonWriter& out, const JobLine& job) {
     out.field("submitted_at", time_text(submitted_on(job.id)));
     time_field(out, "run_at", spec.run_at);
     if (job.worker) out.field("worker", *job.worker);
+    if (job.state == JobState::running) write_progress(out, progress.find({job.id, job.epoch}));
     if (job.cause) out.field("cause", to_string(*job.cause));
     time_field(out, "ended_at", job.ended_on);
     out.end_object();
 }
 
 void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
-               const WorkerNames& workers) {
+               const WorkerNames& workers, const LiveProgress& progress) {
     out.begin_object();
     out.field("id", job.id);
     out.field("state", to_string(job.state));
@@ -235,6 +245,7 @@ void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
     out.field("submitted_at", time_text(submitted_on(job.id)));
     write_spec(out, *job.spec, SpecFields::all);
     write_place(out, job, clock, workers);
+    if (job.run) write_progress(out, progress.find(job.run->attempt));
     if (has_ended(job.state)) {
         write_how_it_ended(out, job);
         if (const auto left = left_by(job); !left.empty()) {

@@ -8,6 +8,7 @@
 #include "core/service_time.h"
 #include "ports/catalogue.h"
 #include "ports/views.h"
+#include "server/live_progress.h"
 #include "wire/json_writer.h"
 
 namespace perdure {
@@ -15,9 +16,9 @@ namespace perdure {
 // Names of the workers whose sessions are open.
 using WorkerNames = std::map<SessionId, std::string>;
 
-void write_job_line(JsonWriter& out, const JobLine& job);
+void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& progress);
 void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
-               const WorkerNames& workers);
+               const WorkerNames& workers, const LiveProgress& progress);
 // How it ended, and what it left. Only for a job that has ended.
 void write_result(JsonWriter& out, const JobView& job);
 void write_submitted(JsonWriter& out, const Submitted& submitted);

@@ -104,6 +104,13 @@ std::string policy_of(const boost::json::value& job) {
                        text_of(policy, "base"));
 }
 
+std::string progress_of(const boost::json::value& job) {
+    if (!has(job, "progress")) return "";
+    const auto& progress = member(job, "progress");
+    const auto text = text_of(progress, "text");
+    return text_of(progress, "percent") + " %" + (text.empty() ? "" : " " + text);
+}
+
 std::string what_it_does(const boost::json::value& job) {
     std::string made;
     for (const auto& word : list_of(job, "argv")) {

@@ -35,7 +35,8 @@ TEST(Run, shows_the_output_and_ends_as_the_job_ends) {
     EXPECT_EQ(stage.out, "hello\n");
     EXPECT_EQ(stage.err, "perdure: job " + id + "\n");
     EXPECT_EQ(stage.server.bodies[0], R"j({"argv":["echo","hello"],"idempotency_key":)j"
-                                      R"j("cli-00000000000000010000000000000002"})j");
+                                      R"j("cli-00000000000000010000000000000002",)j"
+                                      R"j("keep_key":"1h"})j");
 }
 
 TEST(Run, goes_on_at_the_byte_where_the_connection_was_lost) {

@@ -157,7 +157,8 @@ struct JobSpec {
     Timeouts timeouts;
     std::optional<Duration> hold;
     std::optional<std::string> idempotency_key;
-    std::optional<JobId> retry_of;  // the ended job that this one repeats
+    std::optional<Duration> keep_key;  // how long that key outlives the job; nothing: as usual (C5)
+    std::optional<JobId> retry_of;     // the ended job that this one repeats
     std::vector<Callback> callbacks;
     std::vector<After> after;
     std::optional<CallbackOf> callback_of;

@@ -30,14 +30,17 @@ struct OnDisk {
 };
 
 // What a shim reports to its worker. begin and checkpoint wait for answer() (O10). printed: there
-// is more output than before; a hint, at most ten in a second.
+// is more output than before; progress: the job has said how far it is; both at most ten in a
+// second.
 struct ProcessEvent {
-    enum class Kind { started, ended, begin, checkpoint, printed } kind = Kind::ended;
+    enum class Kind { started, ended, begin, checkpoint, printed, progress } kind = Kind::ended;
     AttemptKey attempt;
     AttemptEnd end;
     EvidenceRef evidence;  // of an end
     std::string checkpoint;
-    std::uint64_t number = 0;  // of a begin or checkpoint; kept by the shim, rising
+    std::uint64_t number = 0;   // of a begin or checkpoint; kept by the shim, rising
+    std::uint32_t percent = 0;  // of a progress
+    std::string text;           // of a progress
 };
 
 // When a start is allowed. The shim checks it itself, right before it writes `started`.

@@ -103,6 +103,10 @@ void Host::remove(AttemptKey key) {
 }
 
 void Host::stopped_cleanly() {
+    std::set<std::string> alive;
+    for (const auto& [key, entry] : attempts_)
+        if (!entry.ended) alive.insert(directory_name(key));
+    controllers_.clear(alive);
     slots_.remove_unused();
     if (folder_) folder_->stopped_cleanly();
 }
@@ -117,10 +121,22 @@ void Host::on_record(ShimLink& link, const Record& record) {
         push({.kind = ProcessEvent::Kind::started, .attempt = key});
     else if (record.name == talk::printed)
         push({.kind = ProcessEvent::Kind::printed, .attempt = key});
+    else if (record.name == talk::progress)
+        on_progress(key, record.bytes);
     else if (record.name == talk::begin || record.name == talk::checkpoint)
         on_ask(*entry, key, record);
     else if (record.name == talk::ended)
         on_ended(*entry, key, record.bytes);
+}
+
+void Host::on_progress(AttemptKey key, std::string_view bytes) {
+    const auto space = std::min(bytes.find(' '), bytes.size());
+    const auto percent = number_in<std::uint32_t>(bytes.substr(0, space));
+    if (!percent || *percent > 100) return;
+    ProcessEvent event{.kind = ProcessEvent::Kind::progress, .attempt = key};
+    event.percent = *percent;
+    event.text = bytes.substr(std::min(space + 1, bytes.size()));
+    push(std::move(event));
 }
 
 void Host::on_ask(Entry& entry, AttemptKey key, const Record& record) {
@@ -146,7 +162,7 @@ void Host::on_ended(Entry& entry, AttemptKey key, std::string_view text) {
 // Nothing of it is alive: its slot is free.
 void Host::has_ended(Entry& entry, AttemptKey key, AttemptEnd end, EvidenceRef evidence) {
     entry.ended = true;
-    slots_.give_back(entry.cgroup);
+    free_slot(entry, key);
     push({.kind = ProcessEvent::Kind::ended,
           .attempt = key,
           .end = end,

@@ -233,6 +233,7 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
 
 Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest request,
                                                                SessionView view) {
+    progress_.hear(view, std::move(request.progress));
     Reconciled decided;
     const auto listed = by_attempt(request.attempts);
     for (const auto& run : view.runs)

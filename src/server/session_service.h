@@ -14,6 +14,7 @@
 #include "ports/store.h"
 #include "server/dispatcher.h"
 #include "server/group_commit.h"
+#include "server/live_progress.h"
 #include "wire/worker_protocol.h"
 
 namespace perdure {
@@ -36,6 +37,7 @@ public:
     // unavailable while this server cannot commit (T3).
     Task<Result<HeartbeatAnswerMessage>> heartbeat(HeartbeatRequest request);
     Task<Result<ReportResponse>> report(ReportRequest request);
+    const LiveProgress& progress() const { return progress_; }
 
 private:
     Task<Result<OpenAnswer>> open_once(OpenRequest request);
@@ -52,6 +54,7 @@ private:
     Timing timing_;
     GroupCommit::Fatal fatal_;
     Log log_;
+    LiveProgress progress_;
 };
 
 // A hash of what a heartbeat says: one number with two contents is a cloned machine (O5).

@@ -1,6 +1,7 @@
 // The talk between a worker and its shim: records over a stream socket on one machine.
 //   worker to shim   start GO LEASE | renew LEASE | kill CAUSE | answer NUMBER 0-or-1
-//   shim to worker   started | printed | begin NUMBER | checkpoint NUMBER LF body | ended RESULT
+//   shim to worker   started | printed | progress PERCENT SP text | begin NUMBER |
+//                    checkpoint NUMBER LF body | ended RESULT
 // GO and LEASE are instants of the boot clock in microseconds; GO is `-` if there is none. RESULT
 // is the text of result.json, or empty: then it is to be read from disk. Records with other names
 // are skipped by both sides.
@@ -24,6 +25,7 @@ inline constexpr std::string_view kill = "kill";
 inline constexpr std::string_view answer = "answer";
 inline constexpr std::string_view started = "started";
 inline constexpr std::string_view printed = "printed";
+inline constexpr std::string_view progress = "progress";
 inline constexpr std::string_view begin = "begin";
 inline constexpr std::string_view checkpoint = "checkpoint";
 inline constexpr std::string_view ended = "ended";

@@ -60,6 +60,7 @@ void Shim::act_on_time() {
     if (phase_ == Phase::running) clear_tree();
     while (!asks_.empty() && now >= asks_.front().give_up_at) answer_ask(false);
     if (printed_untold_ && now >= may_tell_printed_at_) say_printed();
+    if (progress_untold_ && now >= may_tell_progress_at_) say_progress();
     if (phase_ == Phase::ended && now >= write_again_at_) write_result();
 }
 
@@ -77,6 +78,7 @@ int Shim::wait_ms() const {
     if (sweeping) until(sweep_at_);
     if (!asks_.empty()) until(asks_.front().give_up_at);
     if (printed_untold_) until(may_tell_printed_at_);
+    if (progress_untold_) until(may_tell_progress_at_);
     if (phase_ == Phase::ended) until(write_again_at_);
     if (!next) return -1;
     const auto left_ms = std::max<std::int64_t>((*next - now).us + 999, 0) / 1'000;
@@ -133,12 +135,19 @@ void Shim::say_printed() {
     may_tell_printed_at_ = shim_mono_now() + printed_pause;
 }
 
+void Shim::say_progress() {
+    link_.send(talk::progress, std::to_string(progress_->percent) + " " + progress_->body);
+    progress_untold_ = false;
+    may_tell_progress_at_ = shim_mono_now() + printed_pause;
+}
+
 // --- what the worker says ------------------------------------------------------------------------
 
 void Shim::on_worker() {
     worker_heard_at_ = shim_boot_now();
     arm_lease_timer();
     if (phase_ == Phase::running) link_.send(talk::started);
+    progress_untold_ = progress_.has_value();
     for (auto& ask : asks_) ask.told = false;
     tell_next_ask();
 }
@@ -179,7 +188,10 @@ std::optional<std::string> Shim::on_request(std::uint64_t connection, JobRequest
     if (request.kind == Kind::progress || request.kind == Kind::checkpoint)
         active_at_ = shim_mono_now();
     switch (request.kind) {
-        case Kind::progress: progress_ = std::move(request); return "ok";
+        case Kind::progress:
+            progress_ = std::move(request);
+            progress_untold_ = true;
+            return "ok";
         case Kind::verdict: verdict_ = std::move(request); return "ok";
         case Kind::result: result_ = std::move(request.body); return "ok";
         case Kind::begin:

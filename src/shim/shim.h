@@ -24,6 +24,9 @@
 
 namespace perdure {
 
+// How often the kernel has killed for want of memory, by the text of a cgroup's counter.
+std::uint64_t oom_kills_in(std::string_view text);
+
 class Shim final : private WorkerOrders, private JobRequests {
 public:
     // `directory` is the attempt's, locked, and the current one. Signals are blocked.
@@ -90,6 +93,7 @@ private:
     void serve(const pollfd& ready);
     void read_output();
     void say_printed();
+    void say_progress();
 
     Fd directory_;
     Order order_;
@@ -126,6 +130,8 @@ private:
     std::optional<std::string> result_;
     bool printed_untold_ = false;
     MonoTime may_tell_printed_at_;
+    bool progress_untold_ = false;
+    MonoTime may_tell_progress_at_;
 
     std::string result_text_;
     bool did_not_run_ = false;

@@ -111,6 +111,31 @@ void read_item(At at, ReportItem& into) {
         at.misfit("an item needs job and epoch");
 }
 
+void write_notes(JsonWriter& out, const std::vector<ProgressNote>& notes) {
+    if (notes.empty()) return;
+    out.key("progress");
+    out.begin_array();
+    for (const auto& note : notes) {
+        out.begin_object();
+        write_attempt_key(out, note.attempt);
+        out.field("percent", note.percent);
+        if (!note.text.empty()) out.field("text", note.text);
+        out.end_object();
+    }
+    out.end_array();
+}
+
+void read_notes(At at, std::vector<ProgressNote>& into) {
+    at.elements([&](At element) {
+        auto& note = into.emplace_back();
+        element.members([&](std::string_view name, At member) {
+            if (read_attempt_key(name, member, note.attempt)) return;
+            if (name == "percent") member.read_between(note.percent, 0, 100);
+            if (name == "text") member.read(note.text);
+        });
+    });
+}
+
 void read_resent(At at, std::vector<Assignment>& into) {
     at.elements([&](At element) { read_assignment(element, into.emplace_back()); });
 }
@@ -185,6 +210,7 @@ void append_json(std::string& out, const HeartbeatRequest& request) {
     json.field("lease_us", request.lease.us);
     write_listed(json, "attempts", request.attempts);
     json.field("tick_seen", request.tick_seen);
+    write_notes(json, request.progress);
     json.end_object();
 }
 
@@ -199,6 +225,7 @@ std::optional<Misfit> from_json(std::string_view text, HeartbeatRequest& into) {
         JsonField<R>{"lease_us", [](At a, R& r) { read_us(a, r.lease); }},
         JsonField<R>{"attempts", [](At a, R& r) { read_listed(a, r.attempts); }},
         JsonField<R>{"tick_seen", [](At a, R& r) { a.read(r.tick_seen); }},
+        JsonField<R>{"progress", [](At a, R& r) { read_notes(a, r.progress); }},
     };
     return read_object<R>(text, fields, into);
 }

@@ -48,7 +48,9 @@ JobSpec full_spec() {
     spec.timeouts = {.queue = hours(1), .run = minutes(2), .idle = seconds(3), .total = days(4)};
     spec.hold = seconds(11);
     spec.idempotency_key = "order-17";
+    spec.keep_key = hours(1);
     spec.retry_of = JobId{99};
+    spec.resources = {.memory = 512U << 20, .cpu_percent = 150, .processes = 64};
     return spec;
 }
 
@@ -131,8 +133,10 @@ TEST(WorkerJson, openings_and_heartbeats_come_back) {
                                      .slots = 1,
                                      .lease = seconds(60),
                                      .attempts = listed,
-                                     .tick_seen = 77};
+                                     .tick_seen = 77,
+                                     .progress = {{{JobId{1}, Epoch{2}}, 40, "half \"way\""}}};
     EXPECT_EQ(back(heartbeat).attempts, listed);
+    EXPECT_EQ(back(heartbeat).progress.at(0).text, "half \"way\"");
     expect_round_trip(heartbeat);
     expect_round_trip(HeartbeatAnswerMessage{.answer = HeartbeatAnswer::cloned,
                                              .resent = {assignment(full_spec())},

@@ -45,6 +45,14 @@ struct OpenAnswer {
     Duration lease;
 };
 
+// How far a running attempt says it is. Only for people: nothing is decided by it.
+struct ProgressNote {
+    AttemptKey attempt;
+    std::uint32_t percent = 0;
+    std::string text;  // at most progress_text_max bytes
+};
+inline constexpr std::size_t progress_text_max = 256;
+
 struct HeartbeatRequest {
     SessionId session;
     std::uint64_t number = 0;
@@ -53,7 +61,8 @@ struct HeartbeatRequest {
     Offer offer;
     Duration lease;  // wanted; a worker that detaches asks for a longer one
     std::vector<Listed> attempts;
-    std::uint64_t tick_seen = 0;  // the highest that any answer carried (C6)
+    std::uint64_t tick_seen = 0;         // the highest that any answer carried (C6)
+    std::vector<ProgressNote> progress;  // the newest of each attempt that has said something
 };
 struct KillOrder {
     AttemptKey attempt;

@@ -58,6 +58,14 @@ std::vector<Listed> AttemptTable::for_heartbeat() const {
     return list;
 }
 
+std::vector<ProgressNote> AttemptTable::notes() const {
+    std::vector<ProgressNote> notes;
+    for (const auto& [key, attempt] : attempts_)
+        if (attempt.note && attempt.phase == Attempt::Phase::running)
+            notes.push_back(*attempt.note);
+    return notes;
+}
+
 std::vector<Listed> AttemptTable::for_opening() const {
     std::vector<Listed> list;
     list.reserve(attempts_.size());

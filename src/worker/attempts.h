@@ -51,6 +51,7 @@ struct Attempt {
     std::uint64_t output_hints = 0;         // how often its shim has said that it printed
     std::uint64_t output_sent = 0;          // bytes that a server has
     std::vector<PendingProgress> progress;  // the oldest first
+    std::optional<ProgressNote> note;       // how far it says it is
 
     bool is_started() const { return phase == Phase::running || phase == Phase::ended; }
     void raise_lease(BootTime until) { lease_until = std::max(lease_until.value_or(until), until); }
@@ -73,6 +74,7 @@ public:
     std::optional<Epoch> other_epoch(AttemptKey key) const;
 
     std::vector<Listed> for_heartbeat() const;
+    std::vector<ProgressNote> notes() const;
     // As a new session's opening message lists them: what was found dead, in its state on disk.
     std::vector<Listed> for_opening() const;
 

@@ -237,6 +237,7 @@ void Supervisor::on_event(ProcessEvent event) {
             conclude(event.attempt, event.end, std::move(event.evidence));
             break;
         case ProcessEvent::Kind::printed: on_printed(event.attempt); break;
+        case ProcessEvent::Kind::progress: on_note(std::move(event)); break;
         case ProcessEvent::Kind::begin:
         case ProcessEvent::Kind::checkpoint: on_progress(std::move(event)); break;
     }
@@ -260,6 +261,14 @@ void Supervisor::on_printed(AttemptKey key) {
     attempt->has_new_output = true;
     ++attempt->output_hints;
     context_.output_bell->ring();
+}
+
+// The next heartbeat tells it.
+void Supervisor::on_note(ProcessEvent event) {
+    auto* attempt = table_.find(event.attempt);
+    if (!attempt) return;
+    event.text.resize(std::min(event.text.size(), progress_text_max));
+    attempt->note = ProgressNote{event.attempt, event.percent, std::move(event.text)};
 }
 
 void Supervisor::on_progress(ProcessEvent event) {

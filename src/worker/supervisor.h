@@ -51,6 +51,7 @@ private:
     void on_event(ProcessEvent event);
     void on_started(AttemptKey key);
     void on_printed(AttemptKey key);
+    void on_note(ProcessEvent event);
     void on_progress(ProcessEvent event);
     void conclude(AttemptKey key, AttemptEnd end, EvidenceRef evidence = nullptr);
 

@@ -74,6 +74,24 @@ TEST_P(Retention, what_is_in_quarantine_waits_for_a_person) {
     EXPECT_EQ(forget(), std::vector{id});
 }
 
+TEST_P(Retention, a_key_is_kept_as_long_as_its_submit_has_asked_for) {
+    auto spec = Wanted::job();
+    spec.idempotency_key = "a-little-longer";
+    spec.keep_key = timing.retention + hours(1);
+    auto brief = spec;
+    brief.idempotency_key = "for-an-hour";
+    brief.keep_key = hours(1);
+    ended(spec);
+    ended(brief);
+    pass(timing.retention);
+    EXPECT_EQ(forget().size(), 2U);
+    EXPECT_TRUE(refused(apply(submit_of(spec)), Errc::gone));
+    EXPECT_TRUE(
+        get<Submitted>(apply(submit_of(brief))).created);  // the job itself was there longer
+    pass(hours(1));
+    EXPECT_TRUE(get<Submitted>(apply(submit_of(spec))).created);
+}
+
 TEST_P(Retention, the_key_of_a_removed_job_says_gone_until_its_own_time_is_over) {
     auto spec = Wanted::job();
     spec.idempotency_key = "once-only";

@@ -43,9 +43,14 @@ Task<Response> deal(Api& api, const Request& request, QuarantineAction action, b
 
 struct RetryWish {
     std::optional<std::string> idempotency_key;
+    std::optional<Duration> keep_key;
 };
-constexpr std::array retry_fields = {JsonField<RetryWish>{
-    "idempotency_key", [](const JsonCursor& at, RetryWish& w) { at.read(w.idempotency_key); }}};
+constexpr std::array retry_fields = {
+    JsonField<RetryWish>{"idempotency_key",
+                         [](const JsonCursor& at, RetryWish& w) { at.read(w.idempotency_key); }},
+    JsonField<RetryWish>{"keep_key",
+                         [](const JsonCursor& at, RetryWish& w) { at.read(w.keep_key); }},
+};
 
 struct ReleaseWish {
     bool may_still_run = false;
@@ -116,6 +121,7 @@ Task<Response> retry_job(Api& api, const Request& request) {
     again.spec.callback_of.reset();
     again.spec.after = std::move(*others);
     again.spec.idempotency_key = wish.idempotency_key;
+    again.spec.keep_key = wish.keep_key;
     again.spec.retry_of = *id;
     auto submitted = co_await api.server.jobs().submit(std::move(again), api.clock.wall());
     if (!submitted) co_return problem(submitted.error());

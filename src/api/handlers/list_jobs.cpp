@@ -53,7 +53,7 @@ Task<Response> list_jobs(Api& api, const Request& request) {
     out.begin_object();
     out.key("jobs");
     out.begin_array();
-    for (const auto& job : page->jobs) write_job_line(out, job);
+    for (const auto& job : page->jobs) write_job_line(out, job, api.server.sessions().progress());
     out.end_array();
     if (page->next) out.field("next", *page->next);
     out.end_object();

@@ -44,7 +44,7 @@ Task<Response> show_job(Api& api, const Request& request) {
     }
     Response response;
     JsonWriter out(response.body);
-    write_job(out, *job, api.server.jobs().clock(), workers);
+    write_job(out, *job, api.server.jobs().clock(), workers, api.server.sessions().progress());
     co_return response;
 }
 

@@ -74,7 +74,7 @@ ExitCode retry_jobs(Context& context) {
     boost::json::array answers;
     for (const auto& id : context.args.all("id")) {
         boost::json::object body;
-        body["idempotency_key"] = new_idempotency_key(context.world);
+        set_key(body, new_idempotency_key(context.world));
         const ApiRequest request{.method = "POST",
                                  .target = fmt::format("/v1/jobs/{}/retry", escaped(id)),
                                  .body = boost::json::serialize(body)};

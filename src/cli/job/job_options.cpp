@@ -12,7 +12,9 @@
 namespace perdure::cli {
 namespace {
 
-enum class Form { text, number, texts };
+constexpr std::string_view made_up = "cli-";
+
+enum class Form { text, number, percent, texts };
 
 struct JobField {
     Option option;
@@ -56,6 +58,17 @@ const std::array fields = {
              "timeouts.total"},
     JobField{{"--hold", "DURATION", "how long it may go on after its worker's lease has ended"},
              "hold"},
+    JobField{{"--keep-key", "DURATION",
+              "how long the idempotency key outlives the job; 30d, 1h for one made up"},
+             "keep_key"},
+    JobField{{"--memory", "SIZE", "the most that it may use, with all it starts: 512MiB, 2GiB"},
+             "resources.memory"},
+    JobField{{"--cpu", "PERCENT", "of one core, with all it starts: 150% is one and a half"},
+             "resources.cpu_percent",
+             Form::percent},
+    JobField{{"--processes", "N", "how many there may be at a time, its own included"},
+             "resources.processes",
+             Form::number},
     JobField{{"--output-max", "BYTES", "what is kept of what it prints; 16777216 if left out"},
              "output_max",
              Form::number},
@@ -92,8 +105,9 @@ Result<boost::json::value> value_for(const JobField& field, const Args& args) {
         for (const auto& word : args.all(key)) words.emplace_back(word);
         return boost::json::value(std::move(words));
     }
-    const auto given = args.text(key);
+    auto given = args.text(key);
     if (field.form == Form::text) return boost::json::value(given);
+    if (field.form == Form::percent && given.ends_with('%')) given.pop_back();
     const auto number = whole(given);
     if (!number) return refused(key, "a whole number", given);
     return boost::json::value(*number);
@@ -165,7 +179,12 @@ Result<boost::json::object> job_from(const Args& args, const World& world) {
 std::string new_idempotency_key(World& world) {
     const auto high = world.random();
     const auto low = world.random();
-    return fmt::format("cli-{:016x}{:016x}", high, low);
+    return fmt::format("{}{:016x}{:016x}", made_up, high, low);
+}
+
+void set_key(boost::json::object& job, const std::string& key) {
+    job["idempotency_key"] = key;
+    if (key.starts_with(made_up) && !job.contains("keep_key")) job["keep_key"] = "1h";
 }
 
 }  // namespace perdure::cli

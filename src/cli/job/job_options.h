@@ -20,5 +20,8 @@ Result<boost::json::object> job_from(const Args& args, const World& world);
 
 // "cli-" and 128 random bits: a submit that is repeated finds the first job.
 std::string new_idempotency_key(World& world);
+// Gives a job its key. One that was made up here is for repetitions of a submit: nobody asks for it
+// later, and it outlives its job by an hour only.
+void set_key(boost::json::object& job, const std::string& key);
 
 }  // namespace perdure::cli

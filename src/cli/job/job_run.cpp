@@ -20,7 +20,7 @@ ExitCode run_job(Context& context) {
     if (!job) return term.fail(job.error());
     const auto key =
         context.args.one("idempotency-key").value_or(new_idempotency_key(context.world));
-    (*job)["idempotency_key"] = key;
+    set_key(*job, key);
 
     const auto submitted = submit_surely(context, boost::json::serialize(*job), key);
     if (!submitted.body) return submitted.code;

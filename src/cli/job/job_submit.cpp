@@ -54,7 +54,7 @@ ExitCode submit_jobs(Context& context) {
                 "jobs.json");
         auto job = job_from(args, context.world);
         if (!job) return term.fail(job.error());
-        (*job)["idempotency_key"] = key;
+        set_key(*job, key);
         auto submitted = submit_surely(context, boost::json::serialize(*job), key);
         return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
                               : submitted.code;

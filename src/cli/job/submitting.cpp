@@ -52,7 +52,7 @@ void add_keys(boost::json::array& jobs, const std::string& key) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         auto* job = jobs[i].if_object();
         if (job && !job->contains("idempotency_key"))
-            (*job)["idempotency_key"] = jobs.size() == 1 ? key : fmt::format("{}.{}", key, i);
+            set_key(*job, jobs.size() == 1 ? key : fmt::format("{}.{}", key, i));
     }
 }
 

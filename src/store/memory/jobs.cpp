@@ -110,7 +110,8 @@ void forget(State& state, JobRow& job) {
     if (const auto& key = job.spec->idempotency_key) {
         auto& row = state.idempotency.at({job.spec->tenant, *key});
         row.gone = outcome.state;
-        row.until = std::max(*outcome.ended_at + state.timing.keep_key, state.clock.now);
+        row.until = std::max(*outcome.ended_at + job.spec->keep_key.value_or(state.timing.keep_key),
+                             state.clock.now);
     }
     forget_awaited(state, job);
     state.places.remove(job);

@@ -48,7 +48,8 @@ HeartbeatRequest Heartbeat::build() {
             .offer = context_.options.offer,
             .lease = detaches ? timing.detach_lease : timing.lease,
             .attempts = table_.for_heartbeat(),
-            .tick_seen = session_.tick_seen()};
+            .tick_seen = session_.tick_seen(),
+            .progress = table_.notes()};
 }
 
 Task<bool> Heartbeat::beat() {

@@ -44,7 +44,8 @@ void forget(State& state, JobRow& job) {
     const auto* outcome = job.in<Outcome>();
     if (!outcome) fail_corrupt("job " + job.id.text() + " is listed as ended");
     if (job.spec->idempotency_key) {
-        const auto until = std::max(*outcome->ended_at + state.timing.keep_key, state.now());
+        const auto until = std::max(
+            *outcome->ended_at + job.spec->keep_key.value_or(state.timing.keep_key), state.now());
         state.put_key(*job.spec, {job.id, job.body_hash, outcome->state, until});
     }
     state.forget(job);

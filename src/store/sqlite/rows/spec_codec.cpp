@@ -6,7 +6,7 @@ namespace perdure::sqlite {
 namespace {
 
 // Form 1 had no callbacks, no `after`, no resources and no rules of the author's own; form 2 no
-// failure level.
+// failure level and no keep_key.
 constexpr std::uint64_t form = 3;
 constexpr unsigned callback_depth_max = 32;  // of what we read; far fewer are accepted
 
@@ -179,6 +179,7 @@ std::string encode(const JobSpec& spec) {
     put_relations(out, spec);
     put_resources(out, spec.resources);
     put_maybe(out, spec.failure_level, [&](Level level) { out.choice(level); });
+    put_maybe(out, spec.keep_key, put_duration);
     return out.take();
 }
 
@@ -225,7 +226,10 @@ JobSpec decode_nested(std::string_view bytes, unsigned depth) {
         get_relations(in, spec, depth);
         spec.resources = get_resources(in);
     }
-    if (version > 2) get_maybe(in, spec.failure_level, [&] { return in.choice(Level::critical); });
+    if (version > 2) {
+        get_maybe(in, spec.failure_level, [&] { return in.choice(Level::critical); });
+        get_maybe(in, spec.keep_key, get_duration);
+    }
     in.end();
     return spec;
 }
