@@ -18,11 +18,13 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
       ticker_(ports.store, ports.clock, commits_, sweeper_, me_, timing, log),
       dispatcher_(ports.clock, commits_, timing, log),
       sessions_(ports.store, commits_, dispatcher_, timing, ports.fatal, log),
-      jobs_(ports.store, commits_, dispatcher_, log),
+      jobs_(ports.store, ports.clock, commits_, dispatcher_, timing, log),
       pruner_(ports.clock, commits_, ticker_, ports.blobs, log),
       gate_(ports.clock.executor()) {
     commits_.on_work(dispatcher_.alarm());
     commits_.on_activity(ticker_.alarm());
+    commits_.on_recoveries(meter_);
+    sessions_.on_restarts(meter_);
 }
 
 void Server::start() { gate_.spawn("open", run()); }

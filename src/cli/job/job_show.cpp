@@ -6,11 +6,9 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
-#include "cli/human.h"
 #include "cli/job/commands.h"
 #include "cli/job/timeline.h"
 #include "cli/table.h"
-#include "wire/text_time.h"
 
 namespace perdure::cli {
 namespace {
@@ -51,17 +49,10 @@ std::string facts(const boost::json::value& job) {
     if (truth_of(job, "held")) text += line("held", "by a person; let it go on: job unhold");
     if (truth_of(job, "presumed_lost"))
         text += line("presumed", "lost; its last attempt may still come back");
+    if (has(job, "may_still_run"))
+        text += line("may run on", text_of(member(job, "may_still_run"), "worker"));
     text += line("due in", spoken_of(job, "due_in"));
     if (has(job, "result")) text += line("result", boost::json::serialize(member(job, "result")));
-    return text;
-}
-
-std::string timeline_text(const boost::json::value& job, WallTime now) {
-    std::string text = "\n";
-    const auto moments = timeline(job);
-    for (const auto& moment : moments)
-        text += fmt::format("{}  {:<12}  {}\n", time_text(moment.at).substr(0, 19) + "Z",
-                            relative(moment.at, now), fitted(moment.what, whole));
     return text;
 }
 
@@ -92,14 +83,11 @@ ExitCode show_job(Context& context) {
         return ExitCode::ok;
     }
     context.term.out(heading(context.term, job) + facts(job) +
-                     timeline_text(job, context.world.now()) + last_lines(job));
+                     timeline_text(job) + last_lines(job));
     if (!has(job, "ended_at"))
         context.term.say(fmt::format("what it waits for: perdure why {}", id));
     if (text_of(job, "state") == "quarantined" && !truth_of(job, "discarded"))
-        context.term.say(
-            fmt::format("it needs a person: perdure quarantine release|accept|discard "
-                        "{}",
-                        id));
+        context.term.say(fmt::format("it needs a person: perdure quarantine show {}", id));
     return ExitCode::ok;
 }
 

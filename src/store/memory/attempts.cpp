@@ -6,6 +6,7 @@
 #include "base/zoo.h"
 #include "store/memory/apply.h"
 #include "store/memory/ending.h"
+#include "store/memory/history/ledger.h"
 
 namespace perdure::memory {
 namespace {
@@ -47,6 +48,7 @@ void put_into_run(State& state, const Subject& subject, SessionRow& session) {
     attempt.end.reset();
     attempt.ended_on.reset();
     attempt.rule = {};
+    if (!attempt.start_committed) attempt.started_on = state.wall;
     attempt.start_committed = true;
     subject.job->presumed_lost.reset();
     move(state, *subject.job,
@@ -93,14 +95,15 @@ ReportFacts report_facts(State& state, const Subject& subject, const Report& sai
             .job_ended = has_ended(state_of(*subject.job))};
 }
 
-void accept(State& state, const Subject& subject, const Report& said) {
+void accept(State& state, const Subject& subject, const Report& said, std::string_view rule) {
     auto end = said.end;
     end.reported = true;
     subject.attempt->evidence = said.evidence;
     // What was begun and saved is what was committed (O10).
     end.clean = subject.attempt->clean;
     const auto next = next_after(*subject.job, *subject.attempt, end);
-    end_attempt(state, *subject.job, *subject.attempt, end, next);
+    const Sighting seen{.detector = Detector::report, .rule = rule, .silent_for = said.age};
+    end_attempt(state, *subject.job, *subject.attempt, end, next, seen);
 }
 
 void file_late(State& state, const Subject& subject, const Report& said) {
@@ -168,6 +171,7 @@ ChangeReply apply(State& state, const Start& change) {
         auto run = *subject.run;
         run.state = JobState::running;
         subject.attempt->start_committed = true;
+        subject.attempt->started_on = state.wall;
         move(state, *subject.job, run);
     }
     return {Applied{}};
@@ -183,9 +187,9 @@ ChangeReply apply(State& state, const Report& change) {
     switch (decision.answer) {
         case ReportAnswer::correct:
             reached<"presumed_end_corrected">();
-            accept(state, subject, change);
+            accept(state, subject, change, decision.rule);
             break;
-        case ReportAnswer::accept: accept(state, subject, change); break;
+        case ReportAnswer::accept: accept(state, subject, change, decision.rule); break;
         case ReportAnswer::repeated: break;
         case ReportAnswer::file_late: file_late(state, subject, change); break;
         case ReportAnswer::fenced: return not_the_running_attempt(decision.rule);
@@ -234,7 +238,7 @@ ChangeReply apply(State& state, const Settle& change) {
         if (why) return error(Errc::conflict, why);
     }
     if (!change.end.reported) ++state.sessions.at(subject.run->session).given_up;
-    end_attempt(state, *subject.job, *subject.attempt, change.end, change.next);
+    end_attempt(state, *subject.job, *subject.attempt, change.end, change.next, change.seen);
     return {Applied{}};
 }
 
@@ -249,6 +253,8 @@ ChangeReply apply(State& state, const Reinstate& change) {
         return error(Errc::fenced, "the session never owned the attempt");
     if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
     reached<"presumed_loss_undone">();
+    const auto owner = subject.attempt->session();
+    enter(state, *subject.job, change.attempt.epoch, owner, {.seen = change.seen});
     put_into_run(state, subject, *session);
     return {Applied{}};
 }

@@ -19,6 +19,7 @@
 #include "core/evidence.h"
 #include "core/isolation.h"
 #include "core/job.h"
+#include "core/ledger.h"
 #include "core/takeover.h"
 #include "core/timeouts.h"
 
@@ -40,6 +41,7 @@ struct AttemptRow {
     std::optional<AttemptEnd> late_result;
     std::string_view rule;
     WallTime claimed_on;
+    std::optional<WallTime> started_on;
     std::optional<WallTime> ended_on;
     EvidenceRef evidence;
 
@@ -111,6 +113,7 @@ struct JobRow {
     std::optional<ServiceTime> total_deadline;
     std::vector<AttemptRow> attempts;
     std::optional<PresumedLost> presumed_lost;
+    std::vector<Recovery> recoveries;  // its entries of the ledger, in order
     PlaceRow place;
 
     template <class Row>

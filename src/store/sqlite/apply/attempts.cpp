@@ -4,6 +4,7 @@
 #include "base/probe.h"
 #include "store/sqlite/apply/apply.h"
 #include "store/sqlite/apply/ending.h"
+#include "store/sqlite/apply/ledger.h"
 #include "store/sqlite/apply/moves.h"
 #include "store/sqlite/rows/codec.h"
 
@@ -45,6 +46,7 @@ void put_into_run(State& state, const Subject& subject, SessionId session) {
     attempt.end.reset();
     attempt.ended_on.reset();
     attempt.rule = {};
+    if (!attempt.start_committed) attempt.started_on = state.service.wall;
     attempt.start_committed = true;
     subject.job->presumed_lost.reset();
     move(state, *subject.job,
@@ -87,7 +89,7 @@ void keep_evidence(State& state, const Subject& subject, const EvidenceRef& evid
     state.keep(*subject.job, *subject.attempt, Large::evidence, evidence ? &bytes : nullptr);
 }
 
-void accept(State& state, const Subject& subject, const Report& said) {
+void accept(State& state, const Subject& subject, const Report& said, std::string_view rule) {
     auto end = said.end;
     end.reported = true;
     keep_evidence(state, subject, said.evidence);
@@ -95,7 +97,8 @@ void accept(State& state, const Subject& subject, const Report& said) {
     end.clean = subject.attempt->clean;
     const auto epoch = subject.attempt->epoch;
     const auto next = next_after(state.load, *subject.job, epoch, end);
-    end_attempt(state, *subject.job, epoch, end, next);
+    const Sighting seen{.detector = Detector::report, .rule = rule, .silent_for = said.age};
+    end_attempt(state, *subject.job, epoch, end, next, seen);
 }
 
 void file_late(State& state, const Subject& subject, const Report& said) {
@@ -158,6 +161,7 @@ ChangeReply apply(State& state, const Start& change) {
         auto run = *subject.run;
         run.state = JobState::running;
         subject.attempt->start_committed = true;
+        subject.attempt->started_on = state.service.wall;
         move(state, *subject.job, run);
     }
     return {Applied{}};
@@ -169,9 +173,9 @@ ChangeReply apply(State& state, const Report& change) {
     switch (decision.answer) {
         case ReportAnswer::correct:
             reached<"presumed_end_corrected">();
-            accept(state, subject, change);
+            accept(state, subject, change, decision.rule);
             break;
-        case ReportAnswer::accept: accept(state, subject, change); break;
+        case ReportAnswer::accept: accept(state, subject, change, decision.rule); break;
         case ReportAnswer::repeated: break;
         case ReportAnswer::file_late: file_late(state, subject, change); break;
         case ReportAnswer::fenced: return not_the_running_attempt(decision.rule);
@@ -219,7 +223,7 @@ ChangeReply apply(State& state, const Settle& change) {
     const auto* why = why_outdated(*subject.job, *subject.attempt, change.end, change.next);
     if (why) return error(Errc::conflict, why);
     if (!change.end.reported) ++state.change_session(session).given_up;
-    end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next);
+    end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next, change.seen);
     return {Applied{}};
 }
 
@@ -234,6 +238,8 @@ ChangeReply apply(State& state, const Reinstate& change) {
         return error(Errc::fenced, "the session never owned the attempt");
     if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
     reached<"presumed_loss_undone">();
+    const auto owner = subject.attempt->session();
+    enter(state, *subject.job, change.attempt.epoch, owner, {.seen = change.seen});
     put_into_run(state, subject, session->id);
     return {Applied{}};
 }

@@ -124,7 +124,7 @@ void put_blocked(const Found& row, JobRow& job) {
 Loader::Loader(Connection& c)
     : service_(c,
                "SELECT tick, now_at, grace_until, keeper, keeper_epoch, keeper_deadline, wall_on,"
-               " servers_used, id_high_water, repairs, fenced FROM service"),
+               " servers_used, id_high_water, repairs, fenced, last_recovery FROM service"),
       servers_(c, "SELECT id, number, id_high_water, last_group, fence, used FROM server"),
       session_(c, session_by_id),
       sessions_(c, all_sessions),
@@ -162,6 +162,7 @@ ServiceRow Loader::service() {
     s.id_high_water = row.natural(8);
     s.repairs = row.natural(9);
     s.fenced = row.natural(10);
+    s.last_recovery = row.natural(11);
     return s;
 }
 

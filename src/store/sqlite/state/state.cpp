@@ -27,11 +27,12 @@ State::State(Connection& c, const Timing& t)
       load(c),
       shapes(c),
       holders(c),
+      ledger(c),
       places_(c),
       save_service_(c,
                     "UPDATE service SET tick = ?, now_at = ?, grace_until = ?, keeper = ?,"
                     " keeper_epoch = ?, keeper_deadline = ?, wall_on = ?, servers_used = ?,"
-                    " id_high_water = ?, repairs = ?, fenced = ?"),
+                    " id_high_water = ?, repairs = ?, fenced = ?, last_recovery = ?"),
       save_server_(c,
                    "INSERT OR REPLACE INTO server (id, number, id_high_water, last_group, fence,"
                    " used) VALUES (?, ?, ?, ?, ?, ?)"),
@@ -141,6 +142,7 @@ void State::forget(JobRow& job) {
     flush();
     index(job, -1);
     places_.forget(job);
+    ledger.forget(job.id);
     jobs_bytes_ -= size_of(*job.spec);
     jobs_.erase(job.id.value);
 }
@@ -275,7 +277,7 @@ void State::save_all() {
     const auto& s = service;
     save_service_.run_one({s.clock.tick, s.clock.now, s.clock.grace_until, s.keeper.holder,
                            s.keeper.epoch, s.keeper.deadline, s.wall, s.servers_used,
-                           s.id_high_water, s.repairs, s.fenced});
+                           s.id_high_water, s.repairs, s.fenced, s.last_recovery});
 }
 
 bool State::is_full() const { return jobs_.size() > jobs_max || jobs_bytes_ > bytes_max; }

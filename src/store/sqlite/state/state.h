@@ -17,6 +17,7 @@
 #include "store/sqlite/rows/load.h"
 #include "store/sqlite/rows/rows.h"
 #include "store/sqlite/state/holders.h"
+#include "store/sqlite/state/ledger_table.h"
 #include "store/sqlite/state/place_tables.h"
 #include "store/sqlite/state/shapes.h"
 
@@ -31,10 +32,12 @@ public:
     Loader load;
     Shapes shapes;
     Holders holders;
+    LedgerTable ledger;
     ServiceRow service;  // written with every group
 
     // Of the group that is being applied.
     bool work_appeared = false;
+    std::vector<Recovery> recoveries;
     std::uint64_t promoted = 0;  // jobs that came back into `ready` from `blocked`
 
     ServiceTime now() const { return service.clock.now; }
