@@ -272,10 +272,12 @@ TEST(JobShow, tells_the_timeline_with_the_rules_that_decided) {
         "recoveries":[{"at":"2026-11-15T11:40:00Z","detector":"lease","seen_by":"O3/lease_over",
         "rule":"P4/may_have_run","story":"nothing was heard"}])j"));
     EXPECT_EQ(stage.run({"job", "show", id}), 0);
-    EXPECT_TRUE(contains(stage.out, "2026-11-15T11:40:00.000Z       +40 min  recovery  seen by lease: "
-                                    "nothing was heard  [O3/lease_over, P4/may_have_run]\n"))
+    EXPECT_TRUE(contains(stage.out,
+                         "2026-11-15T11:40:00.000Z       +40 min  recovery  seen by lease: "
+                         "nothing was heard  [O3/lease_over, P4/may_have_run]\n"))
         << stage.out;
-    EXPECT_TRUE(contains(stage.out, "2026-11-15T11:00:00.000Z         +0 ms  queue     submitted\n"))
+    EXPECT_TRUE(
+        contains(stage.out, "2026-11-15T11:00:00.000Z         +0 ms  queue     submitted\n"))
         << stage.out;
     EXPECT_TRUE(
         contains(stage.out, "attempt 1 worker_lost, may have run, presumed  [O3/lease_over]\n"));

@@ -96,9 +96,10 @@ TEST(Quarantine, is_released_only_knowingly_while_the_old_process_may_run) {
 
 TEST(Quarantine, is_dealt_with_in_bulk_after_saying_how_many) {
     Stage stage;
-    stage.expect("GET /v1/jobs?state=quarantined&undealt=true&limit=1000&cause=oom&ended_before="
-                 "2026-11-15T11%3A00%3A00.000000Z",
-                 json_answer(200, two_jobs));
+    stage.expect(
+        "GET /v1/jobs?state=quarantined&undealt=true&limit=1000&cause=oom&ended_before="
+        "2026-11-15T11%3A00%3A00.000000Z",
+        json_answer(200, two_jobs));
     stage.expect("POST /v1/jobs/b/discard", json_answer(200, R"j({"state":"quarantined"})j"));
     stage.expect("POST /v1/jobs/a/discard", json_answer(200, R"j({"state":"quarantined"})j"));
     EXPECT_EQ(stage.run({"quarantine", "discard", "--cause", "oom", "--older-than", "1h", "--yes"}),

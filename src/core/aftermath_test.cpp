@@ -13,8 +13,7 @@ std::vector<AftermathFacts> every_combination() {
     for (unsigned bits = 0; bits < 64; ++bits)
         for (const auto ran : {Ran::no, Ran::maybe, Ran::yes}) {
             const auto bit = [&](unsigned n) { return (bits >> n & 1U) != 0; };
-            AftermathFacts facts{
-                .session_is_open = bit(0), .same_boot = bit(1), .suspect = bit(2)};
+            AftermathFacts facts{.session_is_open = bit(0), .same_boot = bit(1), .suspect = bit(2)};
             if (bit(3)) facts.end = AttemptEnd{.ran = ran, .reported = bit(4)};
             if (bit(5)) facts.late_result = AttemptEnd{};
             all.push_back(facts);

@@ -21,8 +21,7 @@ enum class Detector {
 
 // The one spelling of each: in the ledger, in metrics, on the screen and in the docs.
 inline constexpr std::array<std::string_view, 8> detector_names = {
-    "report",       "heartbeat", "takeover", "reboot",
-    "confirmation", "lease",     "deadline", "promotion",
+    "report", "heartbeat", "takeover", "reboot", "confirmation", "lease", "deadline", "promotion",
 };
 constexpr std::string_view to_string(Detector detector) {
     return detector_names[static_cast<std::size_t>(detector)];

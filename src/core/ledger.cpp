@@ -68,7 +68,8 @@ std::string seconds_text(Duration d) {
 }
 
 std::string cause_text(const AttemptEnd& end) {
-    if (end.cause == Cause::crash_signal) return fmt::format("was killed by signal {}", end.exit_code);
+    if (end.cause == Cause::crash_signal)
+        return fmt::format("was killed by signal {}", end.exit_code);
     if (end.cause == Cause::exit) return fmt::format("exited with code {}", end.exit_code);
     return fmt::format("ended: {}", to_string(end.cause));
 }
@@ -87,9 +88,11 @@ std::string tell_incident(const Recovery& r) {
         case Incident::process_died:
             return fmt::format("attempt {} {}", number, r.end ? cause_text(*r.end) : "was lost");
         case Incident::did_not_start:
-            return fmt::format("attempt {} did not start on {} ({})", number, worker_text(r), cause);
+            return fmt::format("attempt {} did not start on {} ({})", number, worker_text(r),
+                               cause);
         case Incident::timed_out:
-            if (r.detector == Detector::deadline) return fmt::format("it waited too long ({})", cause);
+            if (r.detector == Detector::deadline)
+                return fmt::format("it waited too long ({})", cause);
             return fmt::format("attempt {} ran out of time ({})", number, cause);
         case Incident::cut_off:
             return fmt::format("{} reached no server and ended attempt {}", worker_text(r), number);
@@ -144,8 +147,8 @@ std::optional<RepairDecision> decide_repair(const RepairFacts& f) {
     const bool ended = f.next.kind == Next::Kind::ended;
     // A person's act is audited, and is no repair.
     if (ended && f.next.state == JobState::cancelled) return std::nullopt;
-    const bool own_end = f.end->succeeded || (ended && is_own_exit(f.end->cause) &&
-                                              f.next.state == JobState::failed);
+    const bool own_end = f.end->succeeded ||
+                         (ended && is_own_exit(f.end->cause) && f.next.state == JobState::failed);
     if (own_end && !f.presumed_before) return std::nullopt;
     if (own_end) return RepairDecision{Incident::worker_returned, Repair::reinstated, f.seen.rule};
     return RepairDecision{incident_of_end(f.seen, *f.end), repair_of(f.next), f.next.rule};

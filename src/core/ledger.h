@@ -37,9 +37,9 @@ enum class Incident {
     wakeup_missed,     // a bug of ours, repaired
 };
 inline constexpr std::array<std::string_view, 11> incident_names = {
-    "job_failed",     "process_died",     "did_not_start", "timed_out",
-    "cut_off",        "worker_stopped",   "worker_restarted", "worker_lost",
-    "host_restarted", "worker_returned",  "wakeup_missed",
+    "job_failed",     "process_died",    "did_not_start",    "timed_out",
+    "cut_off",        "worker_stopped",  "worker_restarted", "worker_lost",
+    "host_restarted", "worker_returned", "wakeup_missed",
 };
 constexpr std::string_view to_string(Incident incident) {
     return incident_names[static_cast<std::size_t>(incident)];
@@ -58,8 +58,8 @@ enum class Repair {
     expired,
 };
 inline constexpr std::array<std::string_view, 9> repair_names = {
-    "run_again_now", "run_again_later", "run_again_on_date", "adopted", "reinstated",
-    "promoted",      "quarantined",     "failed",            "expired",
+    "run_again_now", "run_again_later", "run_again_on_date", "adopted", "reinstated", "promoted",
+    "quarantined",   "failed",          "expired",
 };
 constexpr std::string_view to_string(Repair repair) {
     return repair_names[static_cast<std::size_t>(repair)];

@@ -12,8 +12,7 @@ namespace {
 
 std::vector<Next> every_next() {
     std::vector<Next> all;
-    for (const auto kind :
-         {Next::Kind::again_now, Next::Kind::again_after, Next::Kind::again_on})
+    for (const auto kind : {Next::Kind::again_now, Next::Kind::again_after, Next::Kind::again_on})
         all.push_back({.kind = kind, .wait = seconds(5), .rule = "next"});
     for (const auto& place : places)
         if (has_ended(place.state)) all.push_back({.state = place.state, .rule = "next"});
@@ -29,13 +28,13 @@ void for_every_end(Check check) {
                     for (const bool announced : {false, true})
                         for (const bool presumed : {false, true})
                             for (const auto& next : every_next())
-                                check(RepairFacts{
-                                    .seen = {static_cast<Detector>(d), "seen", seconds(1), announced},
-                                    .end = AttemptEnd{.cause = static_cast<Cause>(c),
-                                                      .ran = ran,
-                                                      .succeeded = succeeded},
-                                    .next = next,
-                                    .presumed_before = presumed});
+                                check(RepairFacts{.seen = {static_cast<Detector>(d), "seen",
+                                                           seconds(1), announced},
+                                                  .end = AttemptEnd{.cause = static_cast<Cause>(c),
+                                                                    .ran = ran,
+                                                                    .succeeded = succeeded},
+                                                  .next = next,
+                                                  .presumed_before = presumed});
 }
 
 bool ended_as(const RepairFacts& f, JobState state) {
@@ -44,8 +43,8 @@ bool ended_as(const RepairFacts& f, JobState state) {
 
 TEST(DecideRepair, leaves_out_the_jobs_own_doing_and_a_persons_act_and_nothing_else) {
     for_every_end([](const RepairFacts& f) {
-        const bool own = f.end->succeeded ||
-                         (is_own_exit(f.end->cause) && ended_as(f, JobState::failed));
+        const bool own =
+            f.end->succeeded || (is_own_exit(f.end->cause) && ended_as(f, JobState::failed));
         const bool person = ended_as(f, JobState::cancelled);
         const bool told = decide_repair(f).has_value();
         EXPECT_EQ(told, !person && (!own || f.presumed_before));
@@ -72,7 +71,8 @@ TEST(DecideRepair, a_stop_a_restart_and_a_loss_are_three_different_incidents) {
     const AttemptEnd lost{.cause = Cause::worker_lost, .ran = Ran::yes};
     const Next again{.kind = Next::Kind::again_now};
     const auto stopped = decide_repair({.seen = {Detector::report}, .end = evicted, .next = again});
-    const auto detached = decide_repair({.seen = {.detector = Detector::takeover, .announced = true}});
+    const auto detached =
+        decide_repair({.seen = {.detector = Detector::takeover, .announced = true}});
     const auto restarted = decide_repair({.seen = {Detector::takeover}});
     const auto gone = decide_repair({.seen = {Detector::lease}, .end = lost, .next = again});
     EXPECT_EQ(stopped->incident, Incident::worker_stopped);
@@ -112,7 +112,8 @@ TEST(Tell, reads_like_a_sentence) {
                    .repair = Repair::adopted,
                    .time_to_detect = milliseconds(30),
                    .worker = "w1"};
-    EXPECT_EQ(tell(entry), "worker w1 died and came back after 0.03 s; attempt 1 adopted, not rerun");
+    EXPECT_EQ(tell(entry),
+              "worker w1 died and came back after 0.03 s; attempt 1 adopted, not rerun");
     entry = {.attempt = {JobId{1}, Epoch{2}},
              .detector = Detector::lease,
              .incident = Incident::worker_lost,
@@ -120,14 +121,14 @@ TEST(Tell, reads_like_a_sentence) {
              .end = AttemptEnd{.cause = Cause::worker_lost, .ran = Ran::yes},
              .time_to_detect = milliseconds(10'400),
              .worker = "w1"};
-    EXPECT_EQ(tell(entry),
-              "nothing was heard of worker w1 for 10.4 s; attempt 2 given up, it runs again at once");
+    EXPECT_EQ(
+        tell(entry),
+        "nothing was heard of worker w1 for 10.4 s; attempt 2 given up, it runs again at once");
     entry = {.attempt = {JobId{1}, Epoch{3}},
              .incident = Incident::process_died,
              .repair = Repair::quarantined,
              .end = AttemptEnd{.cause = Cause::crash_signal, .ran = Ran::yes, .exit_code = 11}};
-    EXPECT_EQ(tell(entry),
-              "attempt 3 was killed by signal 11; quarantined, a person decides");
+    EXPECT_EQ(tell(entry), "attempt 3 was killed by signal 11; quarantined, a person decides");
 }
 
 }  // namespace

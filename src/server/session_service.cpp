@@ -237,8 +237,7 @@ Task<Result<Reconciled>> SessionService::judge_strangers(SessionId session,
 // What comes back does so in the very transaction that makes its session eligible for claims:
 // otherwise the session could be given the same job anew, and would have to kill what it has.
 std::vector<Change> SessionService::with_returning(Change first, SessionId session,
-                                                   const Reconciled& strangers,
-                                                   Sighting seen) {
+                                                   const Reconciled& strangers, Sighting seen) {
     // Also at an opening it is the list that brings it back.
     seen.detector = Detector::heartbeat;
     std::vector<Change> changes;

@@ -15,9 +15,8 @@ Sighting sighting_of(const OverdueRun& overdue, const RecoveryDecision& decision
                      const ServiceTick& clock) {
     const bool silent_start = decision.detector == Detector::confirmation;
     const auto last_sign = silent_start ? overdue.claimed_at : overdue.heard_at;
-    return {.detector = decision.detector,
-            .rule = decision.rule,
-            .silent_for = clock.now - last_sign};
+    return {
+        .detector = decision.detector, .rule = decision.rule, .silent_for = clock.now - last_sign};
 }
 
 Settle settle(const RunView& run, const AttemptEnd& end, std::optional<Settle::Renewal> renewal,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ports/catalogue.h"
+
 namespace perdure::sim {
 namespace {
 

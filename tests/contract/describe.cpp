@@ -35,9 +35,8 @@ std::string text(const AttemptView& a) {
         "late=[{}] rule={} from {} started {} to {} evidence=[{}]\n",
         a.epoch.value, a.generation, a.session.value, a.assignment, text(a.terms),
         a.start_committed ? "started " : "", a.claimed_at.us, a.end ? text(*a.end) : "",
-        a.late_result ? text(*a.late_result) : "", a.rule, a.claimed_on.us,
-        text(a.started_on), text(a.ended_on),
-        a.evidence ? a.evidence->result : "none");
+        a.late_result ? text(*a.late_result) : "", a.rule, a.claimed_on.us, text(a.started_on),
+        text(a.ended_on), a.evidence ? a.evidence->result : "none");
 }
 
 std::string text(const RunView& r) {
@@ -141,9 +140,8 @@ std::string describe(const Recovery& e) {
         "recovery {} job={} epoch={} by {}: {}, {} {} end=[{}] rules {} {} after {} wait={} "
         "worker={} on={}\n",
         e.id, e.attempt.job.value, e.attempt.epoch.value, to_string(e.detector),
-        to_string(e.incident), to_string(e.repair), to_string(e.effects),
-        e.end ? text(*e.end) : "", e.seen_by, e.rule, e.time_to_detect.us, e.wait.us, e.worker,
-        e.on.us);
+        to_string(e.incident), to_string(e.repair), to_string(e.effects), e.end ? text(*e.end) : "",
+        e.seen_by, e.rule, e.time_to_detect.us, e.wait.us, e.worker, e.on.us);
 }
 
 std::string describe(const RecoveryPage& page) {
@@ -172,12 +170,12 @@ std::string describe(const OverdueView& overdue) {
 std::string describe(const JobPage& page) {
     std::string all;
     for (const auto& line : page.jobs)
-        all += fmt::format("line {} {} {} epoch={} generation={} cause={} on={} worker={} still={}{}{}\n",
-                           line.id.value, line.spec->queue, to_string(line.state), line.epoch.value,
-                           line.generation, line.cause ? to_string(*line.cause) : "-",
-                           text(line.ended_on), line.worker.value_or("-"), line.may_still_run_on.value_or("-"),
-                           line.may_have_run ? " may_have_run" : "",
-                           line.discarded ? " discarded" : "");
+        all += fmt::format(
+            "line {} {} {} epoch={} generation={} cause={} on={} worker={} still={}{}{}\n",
+            line.id.value, line.spec->queue, to_string(line.state), line.epoch.value,
+            line.generation, line.cause ? to_string(*line.cause) : "-", text(line.ended_on),
+            line.worker.value_or("-"), line.may_still_run_on.value_or("-"),
+            line.may_have_run ? " may_have_run" : "", line.discarded ? " discarded" : "");
     return all + fmt::format("next {}\n", page.next ? page.next->value : 0);
 }
 

@@ -147,8 +147,8 @@ private:
                 change.inherited.push_back(inherited);
             }
         }
-        change.seen = {chance(4) ? Detector::reboot : Detector::takeover, "O5/takeover",
-                       seconds(1), chance(4)};
+        change.seen = {chance(4) ? Detector::reboot : Detector::takeover, "O5/takeover", seconds(1),
+                       chance(4)};
         sessions_to_be_ = change.session;
         return change;
     }

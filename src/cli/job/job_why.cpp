@@ -37,8 +37,8 @@ std::string repair_text(const boost::json::value& entry) {
     auto text = fmt::format("- {}\n", fitted(text_of(entry, "story"), whole));
     text += fmt::format("  seen by {} after {}  [{}]\n", text_of(entry, "detector"),
                         spoken_of(entry, "time_to_detect"), text_of(entry, "seen_by"));
-    text += fmt::format("  decided: {}  [{}]\n", text_of(entry, "decision"),
-                        text_of(entry, "rule"));
+    text +=
+        fmt::format("  decided: {}  [{}]\n", text_of(entry, "decision"), text_of(entry, "rule"));
     return text;
 }
 

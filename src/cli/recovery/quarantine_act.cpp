@@ -70,9 +70,9 @@ ExitCode act_on_chosen(Context& context, const Act& act) {
             continue;
         }
         if (!context.json())
-            context.term.say(fmt::format("job {} is {}", id,
-                                         act.done.empty() ? text_of(*asked.body, "state")
-                                                          : std::string(act.done)));
+            context.term.say(fmt::format(
+                "job {} is {}", id,
+                act.done.empty() ? text_of(*asked.body, "state") : std::string(act.done)));
         answers.push_back(std::move(*asked.body));
     }
     if (context.json()) context.term.print(boost::json::value(std::move(answers)));

@@ -35,8 +35,7 @@ Quarantined find_quarantined(Context& context) {
             target += fmt::format("&{}={}", name, escaped(*given));
     if (const auto given = args.one("older-than")) {
         const auto age = duration_value(*given);
-        if (!age)
-            return {{}, context.term.usage("--older-than must be a duration, like 1h or 7d")};
+        if (!age) return {{}, context.term.usage("--older-than must be a duration, like 1h or 7d")};
         const auto before = time_text(context.world.now() - *age);
         target += "&ended_before=" + escaped(before);
     }

@@ -21,9 +21,10 @@ std::string outcome_text(const boost::json::value& finding) {
 
 std::string summary_of(const boost::json::value& report) {
     const auto& healthy = member(report, "healthy");
-    auto text = fmt::format("looked at everything that has a deadline: {} jobs and {} workers are "
-                            "as they should be",
-                            number_of(healthy, "jobs"), number_of(healthy, "workers"));
+    auto text = fmt::format(
+        "looked at everything that has a deadline: {} jobs and {} workers are "
+        "as they should be",
+        number_of(healthy, "jobs"), number_of(healthy, "workers"));
     const auto silent = number_of(report, "silent_workers");
     if (silent > 0) text += fmt::format("; {} workers are silent", silent);
     return text;

@@ -44,8 +44,8 @@ void Checker::ledger(const AuditView& audit, const Ledger& entries) {
 
 // E2: a release without a person's word is given only when the old process is known to be dead.
 void Checker::check_release(const JobView& job, std::uint32_t generation_before) {
-    const bool released = generation_before != 0 && job.generation > generation_before &&
-                          !has_ended(job.state);
+    const bool released =
+        generation_before != 0 && job.generation > generation_before && !has_ended(job.state);
     if (!released || parts_.history.flagged_releases.contains(job.id)) return;
     for (const auto* run : parts_.witness.of(job.id)) {
         const bool old = !run->died && !run->orphan && run->attempt.epoch <= job.epoch;

@@ -138,8 +138,8 @@ bool is_wanted(const JobRow& job, const JobFilter& filter) {
     return spec.tenant == filter.tenant &&
            (states.empty() || std::count(states.begin(), states.end(), state_of(job)) > 0) &&
            (!filter.queue || spec.queue == *filter.queue) &&
-           (!filter.kind || spec.kind == *filter.kind) &&
-           (!filter.key || spec.key == filter.key) && is_wanted_end(job.in<Outcome>(), filter);
+           (!filter.kind || spec.kind == *filter.kind) && (!filter.key || spec.key == filter.key) &&
+           is_wanted_end(job.in<Outcome>(), filter);
 }
 
 JobLine show_line(const State& state, const JobRow& job) {
@@ -153,9 +153,9 @@ JobLine show_line(const State& state, const JobRow& job) {
         line.ended_on = outcome->ended_on;
         line.may_have_run = outcome->may_have_run;
         line.discarded = outcome->discarded;
-        const bool doubtful = line.state == JobState::quarantined && !job.attempts.empty() &&
-                              !is_known_dead(job.attempts.back().end,
-                                             job.attempts.back().late_result);
+        const bool doubtful =
+            line.state == JobState::quarantined && !job.attempts.empty() &&
+            !is_known_dead(job.attempts.back().end, job.attempts.back().late_result);
         if (doubtful)
             line.may_still_run_on = state.session_of(job.attempts.back().session()).worker;
     }

@@ -38,7 +38,8 @@ constexpr const char* asked_for =
     "SELECT job, 'it has a place, and nobody asked for it' FROM ("
     " SELECT job FROM timer UNION ALL SELECT job FROM ready UNION ALL SELECT job FROM blocked"
     " UNION ALL SELECT job FROM run UNION ALL SELECT job FROM outcome"
-    " UNION ALL SELECT job FROM attempt) WHERE job NOT IN (SELECT id FROM job)";
+    " UNION ALL SELECT job FROM attempt UNION ALL SELECT job FROM recovery)"
+    " WHERE job NOT IN (SELECT id FROM job)";
 constexpr const char* sessions =
     "SELECT job, 'it runs in a session that is not there' FROM run"
     " WHERE session NOT IN (SELECT id FROM session)";

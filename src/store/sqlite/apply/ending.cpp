@@ -77,10 +77,8 @@ void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, 
     auto& attempt = *state.load.attempt(job, epoch);
     const auto owner = attempt.session();
     const auto& lost = job.presumed_lost;
-    const RepairFacts facts{.seen = seen,
-                            .end = end,
-                            .next = next,
-                            .presumed_before = lost && lost->epoch == epoch};
+    const RepairFacts facts{
+        .seen = seen, .end = end, .next = next, .presumed_before = lost && lost->epoch == epoch};
     enter(state, job, epoch, owner, facts);
     attempt.end = end;
     attempt.ended_on = state.service.wall;

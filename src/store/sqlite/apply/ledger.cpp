@@ -14,8 +14,7 @@ void enter(State& state, const JobRow& job, Epoch epoch, SessionId owner,
     state.recoveries.push_back(std::move(entry));
 }
 
-void enter_expiry(State& state, const JobRow& job, const WaitDecision& decision,
-                  JobState ends_as) {
+void enter_expiry(State& state, const JobRow& job, const WaitDecision& decision, JobState ends_as) {
     auto facts = wait_facts(job);
     facts.now = state.now();
     enter(state, job, job.epoch, SessionId{}, expiry_facts(facts, decision, ends_as));
