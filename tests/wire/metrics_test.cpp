@@ -27,8 +27,7 @@ TEST(Metrics, are_all_explained_with_their_types) {
     std::ostringstream page;
     page << file.rdbuf();
     const auto exported = names_in(metrics->text, std::regex("# TYPE (\\w+) (\\w+)"));
-    const auto explained =
-        names_in(page.str(), std::regex("\\| `(\\w+)[^`]*` \\| (\\w+) \\|"));
+    const auto explained = names_in(page.str(), std::regex("\\| `(\\w+)[^`]*` \\| (\\w+) \\|"));
     EXPECT_FALSE(exported.empty());
     EXPECT_EQ(exported, explained);
 }

@@ -28,7 +28,8 @@ TEST(RecoveryMeter, counts_a_recovery_from_the_last_sign_of_life_to_the_next_sta
     EXPECT_TRUE(meter.is_waiting()) << "that was another job";
     meter.started(JobId{1}, BootTime{seconds(2).us});
     const auto text = meter.text();
-    EXPECT_TRUE(contains(text, "perdure_time_to_recover_seconds_sum{incident=\"worker_lost\"} 13\n"))
+    EXPECT_TRUE(
+        contains(text, "perdure_time_to_recover_seconds_sum{incident=\"worker_lost\"} 13\n"))
         << text;
     EXPECT_TRUE(contains(text, "perdure_time_to_detect_seconds_sum{detector=\"lease\"} 11\n"));
     EXPECT_TRUE(contains(text,
