@@ -2,6 +2,8 @@
 
 #include <boost/json/value.hpp>
 
+#include "api/recovery_views.h"
+#include "core/aftermath.h"
 #include "wire/job_json.h"
 #include "wire/text_time.h"
 
@@ -68,6 +70,7 @@ void write_attempt(JsonWriter& out, const AttemptView& attempt, const WorkerName
     const auto worker = workers.find(attempt.session);
     if (worker != workers.end()) out.field("worker", worker->second);
     out.field("claimed_at", time_text(attempt.claimed_on));
+    time_field(out, "started_at", attempt.started_on);
     time_field(out, "ended_at", attempt.ended_on);
     out.field("asks", attempt.terms.asks);
     out.field("isolation", to_string(attempt.terms.isolation));
@@ -185,6 +188,19 @@ void write_callbacks(JsonWriter& out, const JobView& job) {
     out.end_array();
 }
 
+// What may still run is named with where (E2).
+void write_old_process(JsonWriter& out, const JobView& job, const WorkerNames& workers) {
+    if (job.state != JobState::quarantined || job.attempts.empty()) return;
+    const auto& last = job.attempts.back();
+    if (is_known_dead(last.end, last.late_result)) return;
+    const auto worker = workers.find(last.session);
+    out.key("may_still_run");
+    out.begin_object();
+    out.field("epoch", last.epoch.value);
+    if (worker != workers.end()) out.field("worker", worker->second);
+    out.end_object();
+}
+
 std::string_view left_by(const JobView& job) {
     const auto* attempt = deciding(job);
     if (!attempt || !attempt->evidence) return {};
@@ -232,11 +248,15 @@ void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& pro
     if (job.state == JobState::running) write_progress(out, progress.find({job.id, job.epoch}));
     if (job.cause) out.field("cause", to_string(*job.cause));
     time_field(out, "ended_at", job.ended_on);
+    out.flag("may_have_run", job.may_have_run);
+    out.flag("discarded", job.discarded);
+    if (job.may_still_run_on) out.field("may_still_run_on", *job.may_still_run_on);
     out.end_object();
 }
 
 void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
-               const WorkerNames& workers, const LiveProgress& progress) {
+               const WorkerNames& workers, const LiveProgress& progress,
+               const RecoveryPage& recoveries) {
     out.begin_object();
     out.field("id", job.id);
     out.field("state", to_string(job.state));
@@ -248,6 +268,7 @@ void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
     if (job.run) write_progress(out, progress.find(job.run->attempt));
     if (has_ended(job.state)) {
         write_how_it_ended(out, job);
+        write_old_process(out, job, workers);
         if (const auto left = left_by(job); !left.empty()) {
             out.key("result");
             write_left(out, left);
@@ -259,6 +280,7 @@ void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
     out.begin_array();
     for (const auto& attempt : job.attempts) write_attempt(out, attempt, workers);
     out.end_array();
+    write_recoveries_of_job(out, recoveries);
     out.end_object();
 }
 

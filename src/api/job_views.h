@@ -13,12 +13,13 @@
 
 namespace perdure {
 
-// Names of the workers whose sessions are open.
+// Names of workers by their sessions.
 using WorkerNames = std::map<SessionId, std::string>;
 
 void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& progress);
 void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
-               const WorkerNames& workers, const LiveProgress& progress);
+               const WorkerNames& workers, const LiveProgress& progress,
+               const RecoveryPage& recoveries);
 // How it ended, and what it left. Only for a job that has ended.
 void write_result(JsonWriter& out, const JobView& job);
 void write_submitted(JsonWriter& out, const Submitted& submitted);

@@ -15,14 +15,7 @@ void plain(std::string& out, std::string_view name, std::string_view type, std::
 
 void Metrics::answered(std::string_view route, unsigned status, Duration took) {
     ++requests_[{route, status}];
-    const auto seconds = took.seconds();
-    ++times_.count;
-    times_.seconds += seconds;
-    for (std::size_t i = 0; i < bounds.size(); ++i) {
-        if (seconds > bounds[i]) continue;
-        ++times_.within[i];
-        return;
-    }
+    times_.add(took);
 }
 
 std::string Metrics::text() const {
@@ -33,15 +26,7 @@ std::string Metrics::text() const {
         fmt::format_to(into, "perdure_http_requests_total{{route=\"{}\",status=\"{}\"}} {}\n",
                        key.first, key.second, count);
     out += "# TYPE perdure_http_request_seconds histogram\n";
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < bounds.size(); ++i) {
-        sum += times_.within[i];
-        fmt::format_to(into, "perdure_http_request_seconds_bucket{{le=\"{}\"}} {}\n", bounds[i],
-                       sum);
-    }
-    fmt::format_to(into, "perdure_http_request_seconds_bucket{{le=\"+Inf\"}} {}\n", times_.count);
-    fmt::format_to(into, "perdure_http_request_seconds_sum {}\n", times_.seconds);
-    fmt::format_to(into, "perdure_http_request_seconds_count {}\n", times_.count);
+    times_.append(out, "perdure_http_request_seconds", "");
     plain(out, "perdure_connections", "gauge", connections);
     plain(out, "perdure_connections_accepted_total", "counter", connections_accepted);
     plain(out, "perdure_connections_refused_total", "counter", connections_refused);

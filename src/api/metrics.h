@@ -1,12 +1,12 @@
 // Metrics: counters that are kept as things happen; printing them scans nothing.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "base/histogram.h"
 #include "base/time.h"
 
 namespace perdure {
@@ -28,14 +28,8 @@ public:
     std::string text() const;
 
 private:
-    static constexpr std::array<double, 8> bounds = {0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5};
-    struct Times {
-        std::array<std::uint64_t, bounds.size()> within{};  // not cumulative
-        std::uint64_t count = 0;
-        double seconds = 0;
-    };
     std::map<std::pair<std::string_view, unsigned>, std::uint64_t> requests_;
-    Times times_;
+    Histogram times_;
 };
 
 }  // namespace perdure

@@ -4,6 +4,7 @@
 #include "cli/job/commands.h"
 #include "cli/job/job_options.h"
 #include "cli/local/commands.h"
+#include "cli/recovery/commands.h"
 #include "cli/relations/commands.h"
 
 namespace perdure::cli {
@@ -161,33 +162,6 @@ void add_job_family(std::vector<Command>& all) {
                       "  perdure job hold 06na5x0g00000", hold_jobs));
     all.push_back(act("job unhold", "let held jobs go on", "  perdure job unhold 06na5x0g00000",
                       unhold_jobs));
-    all.push_back({.path = "quarantine",
-                   .group = job_group,
-                   .summary = "jobs that need a person",
-                   .example = "  perdure quarantine",
-                   .settings = {"server.urls"},
-                   .run = list_quarantine});
-    all.push_back({.path = "quarantine list",
-                   .group = job_group,
-                   .summary = "the same",
-                   .example = "  perdure quarantine list --json",
-                   .settings = {"server.urls"},
-                   .run = list_quarantine});
-    all.push_back({.path = "quarantine show",
-                   .group = job_group,
-                   .summary = "the evidence about one of them",
-                   .example = "  perdure quarantine show 06na5x0g00000",
-                   .words = {one_id},
-                   .settings = {"server.urls"},
-                   .run = show_job});
-    all.push_back(
-        act("quarantine release", "let jobs run again, counted anew",
-            "  perdure quarantine release 06na5x0g00000", release_job,
-            {{"--may-still-run", "", "even if the old process may still run: you have looked"}}));
-    all.push_back(act("quarantine accept", "take the result that came too late",
-                      "  perdure quarantine accept 06na5x0g00000", accept_job));
-    all.push_back(act("quarantine discard", "dealt with; they stay as they are",
-                      "  perdure quarantine discard 06na5x0g00000", discard_job));
 }
 
 void add_relating(std::vector<Command>& all) {
@@ -355,6 +329,7 @@ const std::vector<Command>& commands() {
         add_submitting(made);
         add_job_family(made);
         add_relating(made);
+        add_recovery(made);
         add_fleet(made);
         add_policies(made);
         add_inside(made);

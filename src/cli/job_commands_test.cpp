@@ -269,15 +269,22 @@ TEST(JobShow, tells_the_timeline_with_the_rules_that_decided) {
         "submitted_at":"2026-11-15T11:00:00Z","ended_at":"2026-11-15T11:40:00Z",
         "may_have_run":true,"attempts":[{"epoch":1,"claimed_at":"2026-11-15T11:00:01Z",
         "ended_at":"2026-11-15T11:40:00Z","cause":"worker_lost","ran":"maybe","reported":false,
-        "rule":"O3/lease_over","evidence":{"last_lines":"paying\u001b[2J\n"}}])j"));
+        "rule":"O3/lease_over","evidence":{"last_lines":"paying\u001b[2J\n"}}],
+        "recoveries":[{"at":"2026-11-15T11:40:00Z","detector":"lease","seen_by":"O3/lease_over",
+        "rule":"P4/may_have_run","story":"nothing was heard"}])j"));
     EXPECT_EQ(stage.run({"job", "show", id}), 0);
-    EXPECT_TRUE(contains(stage.out, "2026-11-15T11:00:00Z  1 h ago       submitted\n"))
+    EXPECT_TRUE(contains(stage.out,
+                         "2026-11-15T11:40:00.000Z       +40 min  recovery  seen by lease: "
+                         "nothing was heard  [O3/lease_over, P4/may_have_run]\n"))
+        << stage.out;
+    EXPECT_TRUE(
+        contains(stage.out, "2026-11-15T11:00:00.000Z         +0 ms  queue     submitted\n"))
         << stage.out;
     EXPECT_TRUE(
         contains(stage.out, "attempt 1 worker_lost, may have run, presumed  [O3/lease_over]\n"));
     EXPECT_TRUE(contains(stage.out, "quarantined, may have run  [P4/may_have_run]\n"));
     EXPECT_TRUE(contains(stage.out, "last output:\n  paying?[2J\n"));
-    EXPECT_TRUE(contains(stage.err, "quarantine release|accept|discard"));
+    EXPECT_TRUE(contains(stage.err, "quarantine show"));
 }
 
 TEST(JobShow, says_what_does_not_exist) {
@@ -327,16 +334,6 @@ TEST(Why, names_every_blocker_and_what_removes_it) {
               "  by itself in 1 min 30 s\n"
               "before:\n"
               "  attempt 1: worker_lost  [O3/lease_over]\n");
-}
-
-TEST(Quarantine, is_released_only_knowingly_while_the_old_process_may_run) {
-    Stage stage;
-    stage.expect("POST /v1/jobs/a/release", json_answer(200, R"j({"state":"ready"})j"));
-    EXPECT_EQ(stage.run({"quarantine", "release", "a"}), 0);
-    EXPECT_EQ(stage.server.bodies[0], "");
-    stage.expect("POST /v1/jobs/a/release", json_answer(200, R"j({"state":"ready"})j"));
-    EXPECT_EQ(stage.run({"quarantine", "release", "a", "--may-still-run"}), 0);
-    EXPECT_EQ(stage.server.bodies[1], R"j({"may_still_run":true})j");
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ RecoveryDecision decide_recovery(const RunFacts& f) {
         // The session lives and never saw the assignment: that says nothing about the job (O4).
         end.counted = f.saw_assignment;
         end.alone = false;
-        return {end, "O4/start_never_confirmed"};
+        return {end, "O4/start_never_confirmed", Detector::confirmation};
     }
     if (is_over(f.lease_deadline, f.clock)) return {std::nullopt, "O7/owner_lost_within_hold"};
     return {std::nullopt, "O3/owned"};

@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "core/cause.h"
+#include "core/detector.h"
 #include "core/isolation.h"
 #include "core/job.h"
 #include "core/policy.h"
@@ -31,6 +32,7 @@ struct RunFacts {
 struct RecoveryDecision {
     std::optional<AttemptEnd> end;  // nothing: it is still owned
     std::string_view rule;
+    Detector detector = Detector::lease;
 };
 
 RecoveryDecision decide_recovery(const RunFacts& facts);

@@ -37,10 +37,14 @@ void explain_workers(const WhyFacts& f, Blockers& into) {
                         "the end of a running job, or more slots"});
 }
 
-void explain_ready(const WhyFacts& f, const Timing& timing, Blockers& into) {
+void explain_claim(const WhyFacts& f, Blockers& into) {
     if (f.queue_paused && !zoo(Bug::why_forgets_a_blocker))
         into.push_back({fmt::format("queue `{}` is paused", f.queue), "resume the queue"});
     explain_workers(f, into);
+}
+
+void explain_ready(const WhyFacts& f, const Timing& timing, Blockers& into) {
+    explain_claim(f, into);
     if (f.presumed_lost)
         into.push_back({"its last worker was lost, and another one is preferred",
                         "a claim by another worker, or the return of the lost one",
@@ -50,12 +54,20 @@ void explain_ready(const WhyFacts& f, const Timing& timing, Blockers& into) {
 
 void explain_blocked(const WhyFacts& f, Blockers& into) {
     if (!f.blocked_on)
-        return into.push_back({"a person holds it", "unhold it", f.queue_timeout_in});
-    if (f.holders.empty())
-        return into.push_back({fmt::format("{} is taken", *f.blocked_on), "whoever holds it"});
-    for (const auto& holder : f.holders)
-        into.push_back(
-            {fmt::format("{} is held by job {}", *f.blocked_on, holder), "the end of that job"});
+        into.push_back({"a person holds it", "unhold it", f.queue_timeout_in});
+    else if (f.holders.empty())
+        into.push_back({fmt::format("{} is taken", *f.blocked_on), "whoever holds it"});
+    if (f.blocked_on)
+        for (const auto& holder : f.holders)
+            into.push_back({fmt::format("{} is held by job {}", *f.blocked_on, holder),
+                            "the end of that job"});
+    // What would be in its way after that.
+    explain_claim(f, into);
+}
+
+std::optional<Duration> earlier(std::optional<Duration> a, std::optional<Duration> b) {
+    if (!a || !b) return a ? a : b;
+    return std::min(*a, *b);
 }
 
 void explain_waiting(const WhyFacts& f, Blockers& into) {
@@ -87,8 +99,8 @@ void explain_run(const WhyFacts& f, const Timing& timing, Blockers& into) {
         into.push_back({fmt::format("it was given to {} and waits for {}", where, word),
                         "the worker, or the end of the wait", timing.confirm});
     } else if (!f.kill_ordered) {
-        into.push_back({fmt::format("it runs on {}", where), "its own end, or its run timeout",
-                        f.total_timeout_in});
+        into.push_back({fmt::format("it runs on {}", where), "its own end, or its timeout",
+                        earlier(f.run_timeout_in, f.total_timeout_in)});
     }
     explain_silence(f, timing, into);
 }

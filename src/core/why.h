@@ -50,7 +50,7 @@ struct WhyFacts {
     Duration silent_for;
     std::optional<Cause> kill_ordered;
     std::optional<Duration> total_timeout_in;
-    Duration run_timeout;
+    std::optional<Duration> run_timeout_in;
 };
 
 struct Blocker {

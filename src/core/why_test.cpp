@@ -63,10 +63,11 @@ TEST(Explain, each_blocker_says_what_it_is_and_what_removes_it) {
         }
 }
 
-TEST(Explain, a_paused_queue_is_named_exactly_while_the_job_is_ready) {
+TEST(Explain, a_paused_queue_is_named_exactly_while_the_job_waits_for_a_claim) {
     for (const auto& facts : every_combination()) {
         const bool named = says(explain(facts, {}), "is paused");
-        EXPECT_EQ(named, facts.queue_paused && facts.state == JobState::ready);
+        const bool waits = facts.state == JobState::ready || facts.state == JobState::blocked;
+        EXPECT_EQ(named, facts.queue_paused && waits);
     }
 }
 
@@ -110,6 +111,27 @@ TEST(Explain, a_waiting_job_names_what_it_waits_for_and_where_that_is) {
     EXPECT_TRUE(says(blockers, "the success of job 06na5x0g00000, which is running"));
     EXPECT_TRUE(says(blockers, "the end of job 06na5x0g00001, which is ready"));
     EXPECT_EQ(blockers.front().in, hours(2));
+}
+
+TEST(Explain, a_blocked_job_names_also_what_would_be_in_its_way_after_that) {
+    const WhyFacts facts{.state = JobState::blocked,
+                         .queue = "q",
+                         .queue_paused = true,
+                         .blocked_on = "key `k`",
+                         .holders = {"0000000000001"}};
+    const auto blockers = explain(facts, {});
+    ASSERT_EQ(blockers.size(), 3U);
+    EXPECT_TRUE(says(blockers, "is held by job 0000000000001"));
+    EXPECT_TRUE(says(blockers, "is paused"));
+    EXPECT_TRUE(says(blockers, "no worker is connected"));
+}
+
+TEST(Explain, a_running_job_names_the_earlier_of_its_timeouts) {
+    const WhyFacts facts{.state = JobState::running,
+                         .worker = "w",
+                         .total_timeout_in = seconds(90),
+                         .run_timeout_in = seconds(20)};
+    EXPECT_EQ(explain(facts, {}).front().in, seconds(20));
 }
 
 TEST(Explain, a_scheduled_job_says_when) {

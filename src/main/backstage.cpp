@@ -36,6 +36,8 @@ ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configura
     ProcessSurroundings around{.version = std::string(version)};
     if (const auto* channel = std::getenv(watchdog_variable))
         around.watchdog = watchdog_channel(channel);
+    if (const auto* died = std::getenv(died_variable))
+        if (const auto us = std::atoll(died); us > 0) around.died_at = BootTime{us};
     return role == cli::Role::worker ? run_worker(configuration.config, around)
                                      : run_server(configuration.config, around);
 }

@@ -12,7 +12,8 @@ namespace perdure {
 
 struct ProcessSurroundings {
     std::string version;
-    std::optional<int> watchdog;  // the channel to the watchdog, if there is one
+    std::optional<int> watchdog;           // the channel to the watchdog, if there is one
+    std::optional<BootTime> died_at = {};  // the life before this one, if the watchdog saw it
 };
 
 ExitCode run_server(const Config& config, const ProcessSurroundings& around);

@@ -44,6 +44,7 @@ public:
     WorkerProcess(const Config& config, const ProcessSurroundings& around, LogOutput& output)
         : config_(config),
           output_(output),
+          died_at_(around.died_at),
           clock_(context_),
           signals_(context_, SIGTERM, SIGINT, SIGHUP),
           watched_(context_, around.watchdog) {
@@ -72,7 +73,8 @@ public:
             WorkerOptions{.name = config_.worker_name,
                           .slots = config_.worker_slots,
                           .offer = {.queues = config_.worker_queues, .kinds = config_.worker_kinds},
-                          .timing = config_.timing},
+                          .timing = config_.timing,
+                          .died_at = died_at_},
             log);
         worker_->start();
         watched_.end_with_watchdog();
@@ -123,6 +125,7 @@ private:
 
     const Config& config_;
     LogOutput& output_;
+    std::optional<BootTime> died_at_;
     boost::asio::io_context context_{1};
     AsioClock clock_;
     Entropy random_;

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "core/job.h"
+#include "core/ledger.h"
 #include "ports/task.h"
 #include "ports/views.h"
 
@@ -21,7 +22,10 @@ struct JobFilter {
     std::optional<std::string> queue;
     std::optional<std::string> kind;
     std::optional<std::string> key;
-    std::optional<JobId> before;  // the cursor: only older jobs
+    std::optional<Cause> cause;            // of its end
+    std::optional<WallTime> ended_before;  // and when
+    bool undealt = false;                  // nobody has discarded it yet
+    std::optional<JobId> before;           // the cursor: only older jobs
     std::uint32_t limit = 50;
 };
 
@@ -34,7 +38,11 @@ struct JobLine {
     std::uint32_t generation = 1;
     std::optional<Cause> cause;  // if it has ended
     std::optional<WallTime> ended_on;
+    bool may_have_run = false;
+    bool discarded = false;
     std::optional<std::string> worker;  // if it is in `run`
+    // It is in quarantine, and nobody knows that its last process is dead: on this worker.
+    std::optional<std::string> may_still_run_on;
 };
 struct JobPage {
     std::vector<JobLine> jobs;  // newest first
@@ -68,9 +76,33 @@ struct Overview {
     ServiceTick clock;
 };
 
+struct RecoveryFilter {
+    std::string tenant = "default";
+    std::optional<JobId> job;
+    std::optional<Cause> cause;
+    std::optional<Detector> detector;
+    std::optional<Incident> incident;
+    std::optional<WallTime> since;
+    std::optional<std::uint64_t> before;  // the cursor: only older entries
+    std::uint32_t limit = 50;
+};
+// An entry of the ledger, and what came of it since.
+struct RecoveryLine {
+    Recovery entry;
+    // The attempt that followed, if there is one yet; of what was brought back, the same one.
+    std::optional<Epoch> epoch_after;
+    std::string worker_after;
+    std::optional<WallTime> acted_on;  // when that attempt was started, or else claimed
+};
+struct RecoveryPage {
+    std::vector<RecoveryLine> recoveries;  // newest first
+    std::optional<std::uint64_t> next;     // the cursor of the next page, if there is more
+};
+
 class Catalogue {
 public:
     virtual ~Catalogue() = default;
+    virtual Task<Result<RecoveryPage>> recoveries(RecoveryFilter filter) = 0;
     virtual Task<Result<JobPage>> list(JobFilter filter) = 0;
     virtual Task<Result<Overview>> overview(std::string tenant) = 0;
 };

@@ -21,6 +21,7 @@
 #include "core/cancel.h"
 #include "core/cause.h"
 #include "core/claim.h"
+#include "core/detector.h"
 #include "core/evidence.h"
 #include "core/isolation.h"
 #include "core/job.h"
@@ -104,6 +105,7 @@ struct OpenSession {
         JobState state = JobState::starting;
         std::optional<AttemptEnd> end;  // nothing: goes over to the new session
         Next next;
+        std::string_view rule = {};  // by which it goes over or ended, for the ledger
     };
     SessionId session;
     StateDirectory directory;
@@ -114,6 +116,7 @@ struct OpenSession {
     Duration lease;
     std::optional<SessionId> previous;
     std::vector<Inherited> inherited;
+    Sighting seen = {};  // of the previous session's end
 };
 
 // Raises the session's stream number; claims for older streams are refused from now on (O6).
@@ -142,6 +145,7 @@ struct Report {
     AttemptKey attempt;
     AttemptEnd end;
     EvidenceRef evidence;
+    Duration age = {};  // of that end when it was sent
 };
 
 // begin: something starts that must not be repeated. checkpoint: saved, the attempt is clean.
@@ -167,6 +171,7 @@ struct Settle {
     std::optional<Renewal> renewal;
     AttemptEnd end;
     Next next;
+    Sighting seen = {};
 };
 
 // A presumed-lost attempt is alive: back into `run`, epoch unchanged (O1).
@@ -175,6 +180,7 @@ struct Settle {
 struct Reinstate {
     SessionId session;
     AttemptKey attempt;
+    Sighting seen = {.detector = Detector::heartbeat};
 };
 
 // Orders the kill of a running attempt; its report then decides. conflict: not in `run`.

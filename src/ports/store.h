@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/ledger.h"
 #include "ports/changes.h"
 #include "ports/task.h"
 #include "ports/views.h"
@@ -45,6 +46,7 @@ struct GroupReply {
     std::vector<ChangeReply> replies;  // one for each change
     ServiceTick clock;                 // after the group
     bool work_appeared = false;        // something became `ready`: a hint for dispatchers
+    std::vector<Recovery> recoveries;  // that it has entered into the ledger
 };
 
 struct Settled {

@@ -41,6 +41,7 @@ struct AttemptView {
     std::optional<AttemptEnd> late_result;  // evidence that came after the end
     std::string_view rule;                  // what ended it
     WallTime claimed_on;                    // for people; nothing is decided by it
+    std::optional<WallTime> started_on;     // when its start was committed
     std::optional<WallTime> ended_on;
     EvidenceRef evidence;  // of its result, or of its late result
 };
@@ -86,6 +87,8 @@ struct OverdueRun {
     RunView run;
     RunFacts facts;
     std::uint64_t renewal = 0;  // the session's renewal number at this snapshot
+    ServiceTime heard_at;       // the session's last heartbeat
+    ServiceTime claimed_at;
 };
 struct OverdueWait {
     JobId job;

@@ -25,16 +25,21 @@ struct Prepared {
     pid_t parent = ::getpid();
 };
 
-Prepared prepare(const std::string& program, const std::vector<std::string>& words) {
+bool is_ours(std::string_view variable) {
+    const auto name = variable.substr(0, variable.find('='));
+    return name == watchdog_variable || name == died_variable;
+}
+
+Prepared prepare(const std::string& program, const std::vector<std::string>& words,
+                 std::optional<BootTime> died_at) {
     Prepared made;
     made.program = program.c_str();
     for (const auto& word : words) made.words.push_back(const_cast<char*>(word.c_str()));
     made.words.push_back(nullptr);
-    const auto ours = fmt::format("{}=", watchdog_variable);
     for (char** variable = environ; *variable; ++variable)
-        if (std::strncmp(*variable, ours.c_str(), ours.size()) != 0)
-            made.variables.emplace_back(*variable);
-    made.variables.push_back(fmt::format("{}{}", ours, channel_in_child));
+        if (!is_ours(*variable)) made.variables.emplace_back(*variable);
+    made.variables.push_back(fmt::format("{}={}", watchdog_variable, channel_in_child));
+    if (died_at) made.variables.push_back(fmt::format("{}={}", died_variable, died_at->us));
     for (auto& variable : made.variables) made.environment.push_back(variable.data());
     made.environment.push_back(nullptr);
     return made;
@@ -65,13 +70,13 @@ void unblock_signals() {
 
 }  // namespace
 
-Result<ChildProcess> start_child(const std::string& program,
-                                 const std::vector<std::string>& words) {
+Result<ChildProcess> start_child(const std::string& program, const std::vector<std::string>& words,
+                                 std::optional<BootTime> died_at) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return error(Errc::unavailable, fmt::format("socketpair: {}", std::strerror(errno)));
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    const auto prepared = prepare(program, words);
+    const auto prepared = prepare(program, words, died_at);
     const auto pid = ::fork();
     if (pid == 0) become(prepared, ends[1]);
     const int why = errno;

@@ -4,15 +4,19 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 
 namespace perdure {
 
 // The variable that tells a child the number of its end of the channel.
 inline constexpr const char* watchdog_variable = "PERDURE_WATCHDOG";
+// And the one that tells it when the life before it died: microseconds of the boot clock.
+inline constexpr const char* died_variable = "PERDURE_DIED_AT";
 
 struct ChildProcess {
     pid_t pid = 0;
@@ -23,6 +27,7 @@ struct ChildProcess {
 // signals are as usual, its standard input is empty, and the kernel kills it when the calling
 // thread ends. `program`: the file to run; `words`: what it is told, beginning with its own name.
 // unavailable: it cannot be started.
-Result<ChildProcess> start_child(const std::string& program, const std::vector<std::string>& words);
+Result<ChildProcess> start_child(const std::string& program, const std::vector<std::string>& words,
+                                 std::optional<BootTime> died_at);
 
 }  // namespace perdure

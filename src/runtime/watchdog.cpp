@@ -135,7 +135,7 @@ void Watchdog::start_what_is_due(BootTime now) {
 
 void Watchdog::start(Kept& child, BootTime now) {
     child.start_at.reset();
-    auto started = start_child(child.what.program, child.what.words());
+    auto started = start_child(child.what.program, child.what.words(), child.died_at);
     if (!started) {
         options_.say(fmt::format("{} cannot be started: {}; trying again", child.what.name,
                                  started.error().what));

@@ -289,6 +289,7 @@ Task<GroupCommit::Batch> GroupCommit::settle(Batch batch, std::uint64_t number) 
 
 void GroupCommit::take_committed(Batch& batch, GroupReply reply) {
     good_at_ = clock_.boot();
+    if (meter_) note_recoveries(batch, reply);
     auto next = std::make_move_iterator(reply.replies.begin());
     for (auto& request : batch) {
         const auto rows = static_cast<std::ptrdiff_t>(request->changes.size());
@@ -299,6 +300,24 @@ void GroupCommit::take_committed(Batch& batch, GroupReply reply) {
         answer(*request, std::move(own));
     }
     note_activity(batch, reply.work_appeared);
+}
+
+// Starts come before entries: what is entered now is started by a later group.
+void GroupCommit::note_recoveries(const Batch& batch, const GroupReply& reply) {
+    auto next = reply.replies.begin();
+    for (const auto& request : batch) {
+        if (!meter_->is_waiting()) break;
+        for (const auto& change : request->changes) {
+            const auto& answer = *next++;
+            if (!answer) continue;
+            if (const auto* start = std::get_if<Start>(&change))
+                meter_->started(start->attempt.job, good_at_);
+            // A short job may say that it has started and ended in one.
+            if (const auto* end = std::get_if<Report>(&change); end && end->end.ran != Ran::no)
+                meter_->started(end->attempt.job, good_at_);
+        }
+    }
+    for (const auto& entry : reply.recoveries) meter_->entered(entry, good_at_);
 }
 
 void GroupCommit::note_activity(const Batch& batch, bool work_appeared) {

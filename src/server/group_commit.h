@@ -22,6 +22,7 @@
 #include "ports/gate.h"
 #include "ports/store.h"
 #include "ports/task.h"
+#include "server/recovery/meter.h"
 
 namespace perdure {
 
@@ -64,6 +65,8 @@ public:
     void on_work(Alarm& alarm) { work_alarm_ = &alarm; }
     // Rung whenever anything but renewals and ticks was committed.
     void on_activity(Alarm& alarm) { activity_alarm_ = &alarm; }
+    // Told of every repair that is committed, and of the starts after it.
+    void on_recoveries(RecoveryMeter& meter) { meter_ = &meter; }
 
     // Shown every change that was committed, with its reply.
     using Watcher = std::function<void(const Change&, const ChangeReply&)>;
@@ -92,6 +95,7 @@ private:
     void refuse(Batch& batch, const Error& why);
     void put_back(Batch batch);
     Group group_of(const Batch& batch) const;
+    void note_recoveries(const Batch& batch, const GroupReply& reply);
     void note_activity(const Batch& batch, bool work_appeared);
 
     Store& store_;
@@ -104,6 +108,7 @@ private:
     Alarm* work_alarm_ = nullptr;
     Alarm* activity_alarm_ = nullptr;
     Watcher watcher_;
+    RecoveryMeter* meter_ = nullptr;
     ServerId server_;
     std::optional<IdSource> ids_;
     std::uint64_t number_ = 0;

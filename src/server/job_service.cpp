@@ -44,6 +44,15 @@ void settle_policies(const PolicyBook& book, JobSpec& spec, PolicyWish wish) {
     }
 }
 
+// What decide_quarantine() refuses, for people.
+std::string why_not(const std::string& rule) {
+    if (rule == "E2/no_late_result")
+        return "its result has not come: there is nothing to accept; release or discard it";
+    if (rule == "E2/discarded_before") return "it was discarded before: there is nothing to do";
+    if (rule == "E2/not_quarantined") return "the job is not in quarantine";
+    return rule;
+}
+
 Error no_store() { return error(Errc::unavailable, "the store does not answer"); }
 
 }  // namespace
@@ -138,12 +147,52 @@ Task<Result<JobView>> JobService::job(JobId id) {
     co_return std::move(found->front());
 }
 
+Task<std::map<SessionId, std::string>> JobService::workers_of(JobView job) {
+    std::map<SessionId, std::string> names;
+    for (const auto& attempt : job.attempts) {
+        if (names.contains(attempt.session)) continue;
+        auto session = co_await store_.session(attempt.session);
+        if (session) names[attempt.session] = session->worker;
+    }
+    co_return names;
+}
+
 Task<Result<void>> JobService::hold(JobId job) { return apply(Hold{job, true}); }
 
 Task<Result<void>> JobService::unhold(JobId job) { return apply(Hold{job, false}); }
 
+// One that can be reached is stopped first, whatever the person says about it.
+Task<Result<void>> JobService::make_sure_it_is_dead(OldProcess old, bool may_still_run) {
+    std::optional<AttemptEnd> end;
+    if (old_processes_.stop(old)) end = co_await old_processes_.wait_for_its_end(old.attempt);
+    if (end && end->succeeded)
+        co_return error(Errc::conflict,
+                        "its old process has ended with success just now: accept that result, or "
+                        "release the job once more");
+    if (end || may_still_run) co_return Result<void>{};
+    co_return error(Errc::conflict, may_still_run_text(old));
+}
+
 Task<Result<void>> JobService::deal_with_quarantined(DealWithQuarantined act) {
-    return apply(std::move(act));
+    auto before = co_await job(act.job);
+    if (!before) co_return before.error();
+    if (before->state != JobState::quarantined)
+        co_return error(Errc::conflict, "the job is not in quarantine");
+    auto old = co_await old_processes_.find(std::move(*before));
+    if (!old) co_return old.error();
+    const bool alive = old->aftermath != Aftermath::dead;
+    if (act.action == QuarantineAction::release) {
+        if (alive) {
+            auto dead = co_await make_sure_it_is_dead(*old, act.may_still_run);
+            if (!dead) co_return dead;
+        }
+        // The attempt's own row does not know that its host was started anew since.
+        act.may_still_run = act.may_still_run || !alive;
+    }
+    auto done = co_await apply(act);
+    if (done.is(Errc::conflict)) co_return error(Errc::conflict, why_not(done.error().what));
+    if (done && alive && act.action == QuarantineAction::discard) old_processes_.stop(*old);
+    co_return done;
 }
 
 Task<Result<void>> JobService::define_limit(DefineLimit limit) { return apply(std::move(limit)); }

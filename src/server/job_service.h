@@ -2,7 +2,9 @@
 // given only after the commit.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "ports/store.h"
 #include "server/dispatcher.h"
 #include "server/group_commit.h"
+#include "server/recovery/old_process.h"
 #include "wire/job_json.h"
 
 namespace perdure {
@@ -26,8 +29,13 @@ using SubmittedAll = std::variant<std::vector<Submitted>, RefusedJob>;
 
 class JobService {
 public:
-    JobService(Store& store, GroupCommit& commits, Dispatcher& dispatcher, Log log)
-        : store_(store), commits_(commits), dispatcher_(dispatcher), log_(std::move(log)) {}
+    JobService(Store& store, Clock& clock, GroupCommit& commits, Dispatcher& dispatcher,
+               Timing timing, Log log)
+        : store_(store),
+          commits_(commits),
+          dispatcher_(dispatcher),
+          old_processes_(store, clock, dispatcher, timing),
+          log_(std::move(log)) {}
 
     // The policies that this server knows by name; before the first submit.
     void use(PolicyBook book) { book_ = std::move(book); }
@@ -47,8 +55,12 @@ public:
     // Durable when answered (E1).
     Task<Result<Cancelled>> cancel(JobId job);
     Task<Result<JobView>> job(JobId id);
+    // Who had its attempts, as far as that is known.
+    Task<std::map<SessionId, std::string>> workers_of(JobView job);
     Task<Result<void>> hold(JobId job);
     Task<Result<void>> unhold(JobId job);
+    // A process that may still run is stopped if it can be reached (E2): before a release, which
+    // waits for its end, and after a discard. conflict: it may live where nobody hears us.
     Task<Result<void>> deal_with_quarantined(DealWithQuarantined act);
     Task<Result<void>> define_limit(DefineLimit limit);
     Task<Result<void>> pause(PauseQueue pause);
@@ -63,11 +75,13 @@ public:
 
 private:
     Task<Result<void>> apply(Change change);
+    Task<Result<void>> make_sure_it_is_dead(OldProcess old, bool may_still_run);
     Submit change_of(JobRequest request, WallTime now, const std::vector<Submit>& earlier);
 
     Store& store_;
     GroupCommit& commits_;
     Dispatcher& dispatcher_;
+    OldProcesses old_processes_;
     PolicyBook book_;
     Log log_;
 };

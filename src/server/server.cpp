@@ -18,7 +18,7 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
       ticker_(ports.store, ports.clock, commits_, sweeper_, me_, timing, log),
       dispatcher_(ports.clock, commits_, timing, log),
       sessions_(ports.store, commits_, dispatcher_, timing, ports.fatal, log),
-      jobs_(ports.store, commits_, dispatcher_, log),
+      jobs_(ports.store, ports.clock, commits_, dispatcher_, timing, log),
       pruner_(ports.clock, commits_, ticker_, ports.blobs, log),
       failures_(ports.store, ports.clock, log),
       gate_(ports.clock.executor()) {
@@ -27,6 +27,8 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
     commits_.on_commit([this](const Change& change, const ChangeReply& reply) {
         failures_.look_at(change, reply);
     });
+    commits_.on_recoveries(meter_);
+    sessions_.on_restarts(meter_);
 }
 
 void Server::start() { gate_.spawn("open", run()); }

@@ -47,6 +47,8 @@ public:
     JobService& jobs() { return jobs_; }
     SessionService& sessions() { return sessions_; }
     FailureLog& failures() { return failures_; }
+    Sweeper& sweeper() { return sweeper_; }
+    RecoveryMeter& meter() { return meter_; }
 
 private:
     Task<void> run();
@@ -55,6 +57,7 @@ private:
     ServerId me_;
     Log log_;
     Stop stop_;
+    RecoveryMeter meter_;
     GroupCommit commits_;
     Sweeper sweeper_;
     Ticker ticker_;

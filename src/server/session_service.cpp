@@ -8,45 +8,10 @@
 #include "base/probe.h"
 #include "base/zoo.h"
 #include "core/reconcile.h"
-#include "core/takeover.h"
 #include "server/settling.h"
 
 namespace perdure {
 namespace {
-
-std::optional<Listed> find(const std::vector<Listed>& listed, AttemptKey attempt) {
-    for (const auto& entry : listed)
-        if (entry.attempt == attempt) return entry;
-    return std::nullopt;
-}
-
-OpeningFacts opening_facts(const OpenRequest& request, const std::optional<SessionView>& previous) {
-    OpeningFacts facts{.life = request.life};
-    if (!previous) return facts;
-    facts.has_previous = true;
-    facts.same_boot = previous->directory.boot == request.directory.boot;
-    facts.previous_life = previous->life;
-    facts.previous_heard_at = previous->heard_at;
-    facts.clock = previous->clock;
-    return facts;
-}
-
-OpenSession::Inherited inherit(const RunView& run, const OpenRequest& request, bool same_boot,
-                               bool alone) {
-    const auto decision = decide_inherit({.same_boot = same_boot,
-                                          .listed = find(request.on_disk, run.attempt),
-                                          .state = run.state,
-                                          .asks = run.terms.asks,
-                                          .clean = run.clean,
-                                          .alone = alone,
-                                          .order = run.order});
-    OpenSession::Inherited inherited{.attempt = run.attempt, .state = run.state};
-    if (decision.end) {
-        inherited.end = judged(run, *decision.end);
-        inherited.next = next_after(run, *inherited.end);
-    }
-    return inherited;
-}
 
 using ListedByAttempt = std::map<AttemptKey, Listed>;
 
@@ -108,64 +73,6 @@ SessionService::SessionService(Store& store, GroupCommit& commits, Dispatcher& d
       fatal_(std::move(fatal)),
       log_(std::move(log)) {}
 
-Task<Result<OpenAnswer>> SessionService::open(OpenRequest request) {
-    if (!commits_.healthy()) co_return error(Errc::unavailable, "the store does not answer");
-    constexpr int tries = 5;
-    for (int i = 0; i < tries; ++i) {
-        auto opened = co_await open_once(request);
-        const bool moved = opened.is(Errc::conflict) && opened.error().what.empty();
-        if (!moved) co_return opened;
-        reached<"opening_decided_again">();
-    }
-    co_return error(Errc::overloaded, "the directory's session keeps changing; try again");
-}
-
-// A conflict without words means: decide again.
-Task<Result<OpenAnswer>> SessionService::open_once(OpenRequest request) {
-    auto previous = co_await store_.opening(request.directory);
-    if (!previous) co_return previous.error();
-    const auto decision = decide_opening(opening_facts(request, *previous), timing_);
-    OpenSession change{.session = commits_.next_session_id(),
-                       .directory = request.directory,
-                       .life = request.life,
-                       .worker = request.worker,
-                       .slots = request.slots,
-                       .offer = request.offer,
-                       .lease = timing_.lease};
-    switch (decision.opening) {
-        case Opening::repeated:
-            reached<"opening_repeated">();
-            co_return OpenAnswer{(*previous)->session, timing_.lease};
-        case Opening::stale:
-            reached<"opening_of_an_earlier_life">();
-            co_return error(Errc::fenced, "a later life of this state directory has a session");
-        case Opening::clone:
-            reached<"clone_refused">();
-            co_return error(Errc::conflict, "another machine with this state directory is alive");
-        case Opening::take_over: reached<"session_taken_over">(); break;
-        case Opening::after_reboot: reached<"session_after_reboot">(); break;
-        case Opening::fresh: break;
-    }
-    if (*previous) {
-        change.previous = (*previous)->session;
-        const bool same_boot = decision.opening == Opening::take_over;
-        const bool alone = (*previous)->runs.size() == 1;
-        for (const auto& run : (*previous)->runs)
-            change.inherited.push_back(inherit(run, request, same_boot, alone));
-    }
-    const auto session = change.session;
-    std::vector<RunView> inherited;
-    if (*previous) inherited = (*previous)->runs;
-    auto strangers = co_await judge_strangers(session, request.on_disk, std::move(inherited), 0);
-    if (!strangers) co_return strangers.error();
-    auto changes = with_returning(std::move(change), session, *strangers);
-    auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
-    const auto& reply = replies.front();
-    if (reply) co_return OpenAnswer{session, timing_.lease};
-    if (reply.is(Errc::conflict)) co_return error(Errc::conflict, "");
-    co_return reply.error();
-}
-
 Task<Result<std::uint64_t>> SessionService::open_stream(SessionId session,
                                                         std::shared_ptr<Outbox> outbox) {
     const OpenStream change{session};
@@ -216,7 +123,9 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
     auto strangers =
         co_await judge_strangers(request.session, request.attempts, view->runs, request.seen);
     if (!strangers) co_return strangers.error();
-    auto changes = with_returning(std::move(renew), request.session, *strangers);
+    const Sighting seen{.detector = Detector::heartbeat,
+                        .silent_for = view->clock.now - view->heard_at};
+    auto changes = with_returning(std::move(renew), request.session, *strangers, seen);
     auto replies = co_await commits_.commit_all(Lane::renewals, std::move(changes));
     const auto& renewed = replies.front();
     if (renewed.is(Errc::fenced))
@@ -228,11 +137,11 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
     // before must be stopped, not kept alive.
     auto renewed_view = co_await store_.session(request.session);
     if (!renewed_view) co_return renewed_view.error();
-    co_return co_await reconcile(std::move(request), std::move(*renewed_view));
+    co_return co_await reconcile(std::move(request), std::move(*renewed_view), seen);
 }
 
 Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest request,
-                                                               SessionView view) {
+                                                               SessionView view, Sighting seen) {
     progress_.hear(view, std::move(request.progress));
     Reconciled decided;
     const auto listed = by_attempt(request.attempts);
@@ -258,11 +167,13 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest 
             case Kind::did_not_start:
             case Kind::lost:
                 reached<"reconcile_settled_an_unlisted_attempt">();
-                changes.push_back(settle(run, *decision.end, std::nullopt));
+                seen.rule = decision.rule;
+                changes.push_back(settle(run, *decision.end, std::nullopt, seen));
                 about.push_back(run.attempt);
                 break;
             case Kind::reinstate:
-                changes.push_back(Reinstate{request.session, run.attempt});
+                seen.rule = decision.rule;
+                changes.push_back(Reinstate{request.session, run.attempt, seen});
                 about.push_back(run.attempt);
                 break;
             case Kind::resend:
@@ -327,12 +238,16 @@ Task<Result<Reconciled>> SessionService::judge_strangers(SessionId session,
 // What comes back does so in the very transaction that makes its session eligible for claims:
 // otherwise the session could be given the same job anew, and would have to kill what it has.
 std::vector<Change> SessionService::with_returning(Change first, SessionId session,
-                                                   const Reconciled& strangers) {
+                                                   const Reconciled& strangers, Sighting seen) {
+    // Also at an opening it is the list that brings it back.
+    seen.detector = Detector::heartbeat;
     std::vector<Change> changes;
     changes.push_back(std::move(first));
-    for (const auto& [run, decision] : strangers)
-        if (decision.kind == ReconcileDecision::Kind::reinstate)
-            changes.push_back(Reinstate{session, run.attempt});
+    for (const auto& [run, decision] : strangers) {
+        if (decision.kind != ReconcileDecision::Kind::reinstate) continue;
+        seen.rule = decision.rule;
+        changes.push_back(Reinstate{session, run.attempt, seen});
+    }
     return changes;
 }
 
@@ -346,7 +261,8 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
                 break;
             case ReportItem::Kind::ended:
                 item.end.reported = true;
-                changes.push_back(Report{request.session, item.attempt, item.end, item.evidence});
+                changes.push_back(
+                    Report{request.session, item.attempt, item.end, item.evidence, item.age});
                 break;
             case ReportItem::Kind::begin:
             case ReportItem::Kind::checkpoint: {

@@ -38,21 +38,25 @@ public:
     Task<Result<HeartbeatAnswerMessage>> heartbeat(HeartbeatRequest request);
     Task<Result<ReportResponse>> report(ReportRequest request);
     const LiveProgress& progress() const { return progress_; }
+    // Told of every worker that comes back on its state directory.
+    void on_restarts(RecoveryMeter& meter) { meter_ = &meter; }
 
 private:
     Task<Result<OpenAnswer>> open_once(OpenRequest request);
-    Task<Result<HeartbeatAnswerMessage>> reconcile(HeartbeatRequest request, SessionView view);
+    Task<Result<HeartbeatAnswerMessage>> reconcile(HeartbeatRequest request, SessionView view,
+                                                   Sighting seen);
     // Answers `unavailable`, and ends this server's life, if the store has lost commits (O6).
     Task<Result<Reconciled>> judge_strangers(SessionId session, std::vector<Listed> listed,
                                              std::vector<RunView> owned, std::uint64_t seen);
     static std::vector<Change> with_returning(Change first, SessionId session,
-                                              const Reconciled& strangers);
+                                              const Reconciled& strangers, Sighting seen);
 
     Store& store_;
     GroupCommit& commits_;
     Dispatcher& dispatcher_;
     Timing timing_;
     GroupCommit::Fatal fatal_;
+    RecoveryMeter* meter_ = nullptr;
     Log log_;
     LiveProgress progress_;
 };

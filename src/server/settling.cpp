@@ -17,13 +17,23 @@ Next next_after(const RunView& run, const AttemptEnd& end) {
                         .attempt = run.attempt});
 }
 
-Settle settle(const RunView& run, const AttemptEnd& end, std::optional<Settle::Renewal> renewal) {
+Sighting sighting_of(const OverdueRun& overdue, const RecoveryDecision& decision,
+                     const ServiceTick& clock) {
+    const bool silent_start = decision.detector == Detector::confirmation;
+    const auto last_sign = silent_start ? overdue.claimed_at : overdue.heard_at;
+    return {
+        .detector = decision.detector, .rule = decision.rule, .silent_for = clock.now - last_sign};
+}
+
+Settle settle(const RunView& run, const AttemptEnd& end, std::optional<Settle::Renewal> renewal,
+              const Sighting& seen) {
     const auto known = judged(run, end);
     return {.attempt = run.attempt,
             .state = run.state,
             .renewal = renewal,
             .end = known,
-            .next = next_after(run, known)};
+            .next = next_after(run, known),
+            .seen = seen};
 }
 
 }  // namespace perdure

@@ -17,6 +17,11 @@ AttemptEnd judged(const RunView& run, const AttemptEnd& end);
 // attempts are in the view; this end is added.
 Next next_after(const RunView& run, const AttemptEnd& end);
 
-Settle settle(const RunView& run, const AttemptEnd& end, std::optional<Settle::Renewal> renewal);
+// What a sweep saw of an attempt that it gives up.
+Sighting sighting_of(const OverdueRun& overdue, const RecoveryDecision& decision,
+                     const ServiceTick& clock);
+
+Settle settle(const RunView& run, const AttemptEnd& end, std::optional<Settle::Renewal> renewal,
+              const Sighting& seen);
 
 }  // namespace perdure

@@ -28,14 +28,47 @@ Task<std::size_t> Sweeper::sweep() {
     }
 }
 
+Task<SessionNames> Sweeper::workers_of(std::vector<SessionId> sessions) {
+    SessionNames names;
+    for (const auto id : sessions) {
+        if (names.contains(id)) continue;
+        auto session = co_await store_.session(id);
+        if (session) names[id] = session->worker;
+    }
+    co_return names;
+}
+
+Task<Result<SweepReport>> Sweeper::sweep_by_hand(SweepByHand how) {
+    auto overdue = co_await store_.overdue(clock_.wall(), batch_max);
+    if (!overdue) co_return overdue.error();
+    std::vector<SessionId> sessions;
+    for (const auto& lost : overdue->runs) sessions.push_back(lost.run.session);
+    const auto names = co_await workers_of(std::move(sessions));
+    auto report = report_of(*overdue, names);
+    if (how == SweepByHand::report_only) co_return report;
+    auto changes = decide(*overdue);
+    const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+    std::size_t next = 0;
+    for (auto& finding : report.findings) {
+        if (!finding.acts) continue;
+        const auto& reply = replies[next++];
+        if (!reply) finding.refused = reply.error();
+    }
+    report.carried_out = true;
+    co_return report;
+}
+
 std::vector<Change> Sweeper::decide(const OverdueView& overdue) const {
     std::vector<Change> changes;
-    for (const auto& [run, facts, renewal] : overdue.runs) {
-        const auto decision = decide_recovery(facts);
+    for (const auto& lost : overdue.runs) {
+        const auto& run = lost.run;
+        const auto decision = decide_recovery(lost.facts);
         if (!decision.end) continue;
+        const auto seen = sighting_of(lost, decision, overdue.clock);
         log_.write(Level::warn, "attempt lost", "job", run.attempt.job.text(), "epoch",
                    run.attempt.epoch.value, "rule", decision.rule);
-        changes.push_back(settle(run, *decision.end, Settle::Renewal{run.session, renewal}));
+        const Settle::Renewal renewed{run.session, lost.renewal};
+        changes.push_back(settle(run, *decision.end, renewed, seen));
     }
     for (const auto& waiting : overdue.waits) {
         const auto decision = decide_wait(waiting.facts);

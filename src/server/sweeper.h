@@ -8,8 +8,11 @@
 #include "ports/clock.h"
 #include "ports/store.h"
 #include "server/group_commit.h"
+#include "server/recovery/sweep_report.h"
 
 namespace perdure {
+
+enum class SweepByHand { report_only, carry_out };
 
 class Sweeper {
 public:
@@ -20,8 +23,11 @@ public:
 
     // One sweep: all that is overdue now. Answers how many repairs it made.
     Task<std::size_t> sweep();
+    // The same for a person who wants to see it: one batch, through the same decisions.
+    Task<Result<SweepReport>> sweep_by_hand(SweepByHand how);
 
 private:
+    Task<SessionNames> workers_of(std::vector<SessionId> sessions);
     std::vector<Change> decide(const OverdueView& overdue) const;
 
     Store& store_;

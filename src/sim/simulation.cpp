@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ports/catalogue.h"
+
 namespace perdure::sim {
 namespace {
 
@@ -109,6 +111,15 @@ void Simulation::observe() {
     for (const auto& job : *jobs) checker_.changed(job);
 }
 
+Checker::Ledger Simulation::ledger() {
+    Checker::Ledger entries;
+    auto page = run_now(dynamic_cast<Catalogue&>(*store_).recoveries({.limit = everything}));
+    PERDURE_ASSERT(page.has_value());
+    for (auto& line : page->recoveries)
+        entries[line.entry.attempt.job].push_back(std::move(line.entry));
+    return entries;
+}
+
 void Simulation::schedule_full_check() {
     world_.after(seconds(2), Life{}, [this] {
         check_all();
@@ -143,6 +154,7 @@ void Simulation::check_all() {
         if (live && is_answered(i, (*session)->session)) heard.insert(i);
     }
     checker_.full(view, sessions, heard);
+    checker_.ledger(view, ledger());
 }
 
 }  // namespace perdure::sim

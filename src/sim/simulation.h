@@ -54,6 +54,7 @@ public:
     const Plan& plan() const { return plan_; }
     JobView job(JobId id);
     AuditView audit();
+    Checker::Ledger ledger();
     bool is_answered(std::uint32_t index, SessionId session) const;
     void check_all();
     // After a store has lost commits its jobs are no longer what they were.

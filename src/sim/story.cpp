@@ -180,6 +180,7 @@ Story::Asked<Cancelled> Story::cancel(JobId job) {
 
 Story::Asked<bool> Story::deal_with(JobId job, QuarantineAction action, bool may_still_run) {
     if (action == QuarantineAction::release) ++simulation_.history().releases[job];
+    if (may_still_run) simulation_.history().flagged_releases.insert(job);
     const DealWithQuarantined act{job, action, may_still_run};
     return wait_for(send<bool>("quarantine", [act](JobService& jobs) {
         return as_bool(jobs.deal_with_quarantined(act));

@@ -83,6 +83,7 @@ void write_item(JsonWriter& out, const ReportItem& item) {
         out.key("evidence");
         write_evidence(out, *item.evidence);
     }
+    if (item.age != Duration{}) out.field("age_us", item.age.us);
     write_bytes(out, "checkpoint", item.checkpoint);
     if (item.number != 0) out.field("number", item.number);
     out.end_object();
@@ -100,6 +101,8 @@ void read_item(At at, ReportItem& into) {
             read_end(member, into.end);
         } else if (name == "evidence") {
             read_evidence(member, into.evidence);
+        } else if (name == "age_us") {
+            read_us(member, into.age);
         } else if (name == "checkpoint") {
             read_bytes(member, into.checkpoint);
         } else if (name == "number") {
@@ -162,6 +165,7 @@ void append_json(std::string& out, const OpenRequest& request) {
     json.field("slots", request.slots);
     write_offer(json, request.offer);
     write_listed(json, "on_disk", request.on_disk);
+    if (request.away != Duration{}) json.field("away_us", request.away.us);
     json.end_object();
 }
 
@@ -179,6 +183,7 @@ std::optional<Misfit> from_json(std::string_view text, OpenRequest& into) {
         JsonField<OpenRequest>{"slots", [](At a, OpenRequest& r) { a.read(r.slots); }},
         JsonField<OpenRequest>{"offer", [](At a, OpenRequest& r) { read_offer(a, r.offer); }},
         JsonField<OpenRequest>{"on_disk", [](At a, OpenRequest& r) { read_listed(a, r.on_disk); }},
+        JsonField<OpenRequest>{"away_us", [](At a, OpenRequest& r) { read_us(a, r.away); }},
     };
     return read_object<OpenRequest>(text, fields, into);
 }

@@ -39,6 +39,7 @@ struct OpenRequest {
     std::uint32_t slots = 0;
     Offer offer;
     std::vector<Listed> on_disk;
+    Duration away;  // since the last life died; zero: not known
 };
 struct OpenAnswer {
     SessionId session;
@@ -90,6 +91,7 @@ struct ReportItem {
     Kind kind = Kind::ended;
     AttemptEnd end;
     EvidenceRef evidence;  // of an end
+    Duration age;          // of an end, when it is sent
     std::string checkpoint;
     std::uint64_t number = 0;  // of a begin or checkpoint, rising within the attempt (O10)
 };

@@ -31,6 +31,7 @@ struct WorkerOptions {
     std::uint32_t slots = 1;
     Offer offer;
     Timing timing;
+    std::optional<BootTime> died_at = {};  // the life before this one, if its watchdog saw it
 };
 
 // working: takes what it is given. draining: hands back and waits for what runs. detaching: leaves

@@ -19,5 +19,7 @@ std::string describe(const GroupReply& reply);
 std::string describe(const OverdueView& overdue);
 std::string describe(const JobPage& page);
 std::string describe(const Overview& overview);
+std::string describe(const Recovery& entry);
+std::string describe(const RecoveryPage& page);
 
 }  // namespace perdure::contract

@@ -256,10 +256,13 @@ Settle settle(const RunView& run, const AttemptEnd& presumed) {
 
 std::vector<Change> StoreContract::decided(const OverdueView& overdue) {
     std::vector<Change> changes;
-    for (const auto& [run, facts, renewal] : overdue.runs) {
+    for (const auto& [run, facts, renewal, heard_at, claimed_at] : overdue.runs) {
         const auto decision = decide_recovery(facts);
         if (!decision.end) continue;
         auto change = settle(run, *decision.end);
+        const bool silent_start = decision.detector == Detector::confirmation;
+        change.seen = {decision.detector, decision.rule,
+                       overdue.clock.now - (silent_start ? claimed_at : heard_at)};
         change.renewal = Settle::Renewal{run.session, renewal};
         changes.push_back(change);
     }

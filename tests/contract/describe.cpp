@@ -32,11 +32,11 @@ std::string text(const Terms& terms) {
 std::string text(const AttemptView& a) {
     return fmt::format(
         "  attempt {} generation={} session={} number={} {} {}at={} end=[{}] "
-        "late=[{}] rule={} from {} to {} evidence=[{}]\n",
+        "late=[{}] rule={} from {} started {} to {} evidence=[{}]\n",
         a.epoch.value, a.generation, a.session.value, a.assignment, text(a.terms),
         a.start_committed ? "started " : "", a.claimed_at.us, a.end ? text(*a.end) : "",
-        a.late_result ? text(*a.late_result) : "", a.rule, a.claimed_on.us, text(a.ended_on),
-        a.evidence ? a.evidence->result : "none");
+        a.late_result ? text(*a.late_result) : "", a.rule, a.claimed_on.us, text(a.started_on),
+        text(a.ended_on), a.evidence ? a.evidence->result : "none");
 }
 
 std::string text(const Input& i) {
@@ -162,14 +162,34 @@ std::string describe(const GroupReply& reply) {
                             : fmt::format("refused: {}", to_string(r.error().code));
         all += "  " + line + "\n";
     }
+    for (const auto& entry : reply.recoveries) all += describe(entry);
     return all;
+}
+
+std::string describe(const Recovery& e) {
+    return fmt::format(
+        "recovery {} job={} epoch={} by {}: {}, {} {} end=[{}] rules {} {} after {} wait={} "
+        "worker={} on={}\n",
+        e.id, e.attempt.job.value, e.attempt.epoch.value, to_string(e.detector),
+        to_string(e.incident), to_string(e.repair), to_string(e.effects), e.end ? text(*e.end) : "",
+        e.seen_by, e.rule, e.time_to_detect.us, e.wait.us, e.worker, e.on.us);
+}
+
+std::string describe(const RecoveryPage& page) {
+    std::string all;
+    for (const auto& line : page.recoveries)
+        all += describe(line.entry) + fmt::format("  then {} by {} on {}\n",
+                                                  line.epoch_after ? line.epoch_after->value : 0,
+                                                  line.worker_after, text(line.acted_on));
+    return all + fmt::format("next {}\n", page.next.value_or(0));
 }
 
 std::string describe(const OverdueView& overdue) {
     auto all = fmt::format("overdue {}\n", text(overdue.clock));
     for (const auto& r : overdue.runs)
-        all += fmt::format("  alone={} saw={} renewal={} lease={}", r.facts.alone,
-                           r.facts.saw_assignment, r.renewal, r.facts.lease_deadline.us) +
+        all += fmt::format("  alone={} saw={} renewal={} lease={} heard={} claimed={}",
+                           r.facts.alone, r.facts.saw_assignment, r.renewal,
+                           r.facts.lease_deadline.us, r.heard_at.us, r.claimed_at.us) +
                text(r.run);
     for (const auto& w : overdue.waits)
         all += fmt::format("  wait job={} epoch={} {}\n", w.job.value, w.epoch.value,
@@ -181,10 +201,12 @@ std::string describe(const OverdueView& overdue) {
 std::string describe(const JobPage& page) {
     std::string all;
     for (const auto& line : page.jobs)
-        all += fmt::format("line {} {} {} epoch={} generation={} cause={} on={} worker={}\n",
-                           line.id.value, line.spec->queue, to_string(line.state), line.epoch.value,
-                           line.generation, line.cause ? to_string(*line.cause) : "-",
-                           text(line.ended_on), line.worker.value_or("-"));
+        all += fmt::format(
+            "line {} {} {} epoch={} generation={} cause={} on={} worker={} still={}{}{}\n",
+            line.id.value, line.spec->queue, to_string(line.state), line.epoch.value,
+            line.generation, line.cause ? to_string(*line.cause) : "-", text(line.ended_on),
+            line.worker.value_or("-"), line.may_still_run_on.value_or("-"),
+            line.may_have_run ? " may_have_run" : "", line.discarded ? " discarded" : "");
     return all + fmt::format("next {}\n", page.next ? page.next->value : 0);
 }
 

@@ -65,8 +65,24 @@ private:
             filter.states.push_back(places[below(places.size())].state);
         if (chance(3)) filter.queue = "mail";
         if (chance(5)) filter.key = "a";
+        if (chance(5)) filter.cause = Cause::crash_signal;
+        if (chance(5)) filter.ended_before = wall;
+        filter.undealt = chance(3);
         if (chance(2) && !jobs_.empty()) filter.before = pick(jobs_);
         EXPECT_EQ(describe(*run(catalogue.list(filter))), describe(*run(model_.list(filter))));
+        compare_ledgers(catalogue);
+    }
+
+    void compare_ledgers(Catalogue& catalogue) {
+        RecoveryFilter filter{.limit = static_cast<std::uint32_t>(1 + below(9))};
+        if (chance(3) && !jobs_.empty()) filter.job = pick(jobs_);
+        if (chance(3)) filter.cause = pick(std::array{Cause::worker_lost, Cause::crash_signal});
+        if (chance(3)) filter.detector = static_cast<Detector>(below(detector_names.size()));
+        if (chance(3)) filter.incident = static_cast<Incident>(below(incident_names.size()));
+        if (chance(3)) filter.since = wall - seconds(5);
+        if (chance(2)) filter.before = below(40);
+        EXPECT_EQ(describe(*run(catalogue.recoveries(filter))),
+                  describe(*run(model_.recoveries(filter))));
     }
 
     void both(TestServer& by, std::vector<Change> changes) {
@@ -148,7 +164,7 @@ private:
             change.life = current->life + 1;
             change.previous = current->session;
             for (const auto& r : current->runs) {
-                OpenSession::Inherited inherited{r.attempt, r.state, {}, {}};
+                OpenSession::Inherited inherited{r.attempt, r.state, {}, {}, "O5/on_disk"};
                 if (chance(2)) {
                     const auto settled = settle_of(r.attempt);
                     inherited.end = settled.end;
@@ -157,6 +173,8 @@ private:
                 change.inherited.push_back(inherited);
             }
         }
+        change.seen = {chance(4) ? Detector::reboot : Detector::takeover, "O5/takeover", seconds(1),
+                       chance(4)};
         sessions_to_be_ = change.session;
         return change;
     }
@@ -176,7 +194,7 @@ private:
         return "\"" + std::string(chance(3) ? 3'000 : 3, static_cast<char>('a' + below(26))) + "\"";
     }
     Report report(SessionId session, AttemptKey attempt) {
-        Report said{session, attempt, end(), nullptr};
+        Report said{session, attempt, end(), nullptr, milliseconds(5)};
         if (chance(2)) said.evidence = std::make_shared<const Evidence>(Evidence{.result = text()});
         return said;
     }
@@ -205,7 +223,7 @@ private:
         const auto& last = view->front().attempts.back();
         const AttemptKey attempt{view->front().id, last.epoch};
         if (chance(3)) return report(last.session, attempt);
-        return Reinstate{last.session, attempt};
+        return Reinstate{last.session, attempt, {Detector::heartbeat, "O1/presumed_lost_is_alive"}};
     }
 
     Change by_a_worker() {

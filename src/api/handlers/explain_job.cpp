@@ -3,6 +3,7 @@
 
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
+#include "api/recovery_views.h"
 #include "core/why.h"
 #include "wire/json_writer.h"
 #include "wire/text_time.h"
@@ -11,10 +12,18 @@ namespace perdure::handlers {
 namespace {
 
 constexpr std::uint32_t holders_shown = 10;
+constexpr std::uint32_t recoveries_shown = 100;
 
 std::optional<Duration> rest(const std::optional<ServiceTime>& until, const ServiceTick& clock) {
     if (!until) return std::nullopt;
     return std::max(*until - clock.now, Duration{});
+}
+
+// Counted by the shim from its start, of which the server knows when it was committed.
+std::optional<Duration> run_timeout_in(const JobView& job, WallTime now) {
+    if (job.state != JobState::running || !job.attempts.back().started_on) return std::nullopt;
+    const auto passed = now - *job.attempts.back().started_on;
+    return std::max(job.spec->timeouts.run - passed, Duration{});
 }
 
 WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
@@ -25,8 +34,7 @@ WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
                    .due_at = job.date,
                    .presumed_lost = job.presumed_lost,
                    .queue_timeout_in = rest(job.queue_deadline, clock),
-                   .total_timeout_in = rest(job.total_deadline, clock),
-                   .run_timeout = job.spec->timeouts.run};
+                   .total_timeout_in = rest(job.total_deadline, clock)};
     if (job.blocked_on) {
         const bool key = job.blocked_on->kind == Thing::Kind::key;
         facts.blocked_on = (key ? "key `" : "limit `") + job.blocked_on->name + "`";
@@ -126,6 +134,7 @@ Task<Response> explain_job(Api& api, const Request& request) {
     auto overview = co_await api.catalogue.overview(job->spec->tenant);
     if (!overview) co_return problem(overview.error());
     auto facts = facts_of(*job, overview->clock);
+    facts.run_timeout_in = run_timeout_in(*job, api.clock.wall());
     add_workers(*job, *overview, facts);
     if (job->blocked_on) {
         auto holders = co_await holders_of(api, *job->blocked_on);
@@ -137,6 +146,9 @@ Task<Response> explain_job(Api& api, const Request& request) {
         if (!awaited) co_return problem(awaited.error());
         facts.awaited = std::move(*awaited);
     }
+    const RecoveryFilter own{.tenant = job->spec->tenant, .job = *id, .limit = recoveries_shown};
+    auto recoveries = co_await api.catalogue.recoveries(own);
+    if (!recoveries) co_return problem(recoveries.error());
     Response response;
     JsonWriter out(response.body);
     out.begin_object();
@@ -147,6 +159,7 @@ Task<Response> explain_job(Api& api, const Request& request) {
     for (const auto& blocker : explain(facts, api.options.timing)) write_blocker(out, blocker);
     out.end_array();
     write_history(out, *job);
+    write_recoveries_of_job(out, *recoveries);
     out.end_object();
     co_return response;
 }

@@ -1,8 +1,11 @@
 // GET /v1/jobs: newest first, by pages.
+#include <algorithm>
+
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
 #include "api/job_views.h"
+#include "wire/text_time.h"
 
 namespace perdure::handlers {
 namespace {
@@ -32,6 +35,23 @@ JobFilter read_filter(QueryReader& query) {
     filter.queue = query.text("queue");
     filter.kind = query.text("kind");
     filter.key = query.text("key");
+    if (const auto cause = query.text("cause")) {
+        const auto found = std::find(cause_names.begin(), cause_names.end(), *cause);
+        if (found == cause_names.end())
+            query.misfit("cause", "there is no cause `" + *cause + "`");
+        else
+            filter.cause = static_cast<Cause>(found - cause_names.begin());
+    }
+    if (const auto before = query.text("ended_before")) {
+        filter.ended_before = time_value(*before);
+        if (!filter.ended_before)
+            query.misfit("ended_before", "must be a time like 2026-11-15T09:30:00Z");
+    }
+    if (const auto undealt = query.text("undealt")) {
+        filter.undealt = *undealt == "true";
+        if (!filter.undealt && *undealt != "false")
+            query.misfit("undealt", "must be true or false");
+    }
     filter.limit = static_cast<std::uint32_t>(query.number("limit", page_usual, 1, page_max));
     if (const auto before = query.text("before")) {
         filter.before = JobId::parse(*before);

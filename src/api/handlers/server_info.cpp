@@ -26,6 +26,11 @@ void append_jobs(std::string& out, const Overview& overview) {
         slots += line.slots;
         running += line.running;
     }
+    std::uint64_t quarantined = 0;
+    for (const auto& line : overview.queues)
+        quarantined += line.jobs[static_cast<std::size_t>(JobState::quarantined)];
+    fmt::format_to(into, "# TYPE perdure_quarantined_jobs gauge\nperdure_quarantined_jobs {}\n",
+                   quarantined);
     fmt::format_to(into, "# TYPE perdure_workers gauge\nperdure_workers {}\n",
                    overview.workers.size());
     fmt::format_to(into, "# TYPE perdure_slots gauge\nperdure_slots {}\n", slots);
@@ -63,7 +68,7 @@ Task<Response> show_metrics(Api& api, const Request& request) {
     auto tenant = query.tenant();
     if (const auto misfit = query.finish()) co_return problem(*misfit);
     Response response{.content_type = "text/plain; version=0.0.4"};
-    response.body = api.metrics.text();
+    response.body = api.metrics.text() + api.server.meter().text();
     // Without a store there is nothing to say about jobs; the rest is still worth knowing.
     auto overview = co_await api.catalogue.overview(std::move(tenant));
     if (overview) append_jobs(response.body, *overview);

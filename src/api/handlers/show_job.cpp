@@ -9,6 +9,7 @@ namespace {
 
 constexpr auto wait_usual = seconds(30);
 constexpr auto wait_max = minutes(5);
+constexpr std::uint32_t recoveries_shown = 100;
 constexpr auto look_again = milliseconds(500);
 
 Response result_of(const JobView& job) {
@@ -36,15 +37,14 @@ Task<Response> show_job(Api& api, const Request& request) {
     if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
     auto job = co_await api.server.jobs().job(*id);
     if (!job) co_return problem(job.error());
-    WorkerNames workers;
-    if (!job->attempts.empty()) {
-        auto overview = co_await api.catalogue.overview(job->spec->tenant);
-        if (!overview) co_return problem(overview.error());
-        for (const auto& line : overview->workers) workers[line.session] = line.worker;
-    }
+    const auto workers = co_await api.server.jobs().workers_of(*job);
+    const RecoveryFilter own{.tenant = job->spec->tenant, .job = *id, .limit = recoveries_shown};
+    auto recoveries = co_await api.catalogue.recoveries(own);
+    if (!recoveries) co_return problem(recoveries.error());
     Response response;
     JsonWriter out(response.body);
-    write_job(out, *job, api.server.jobs().clock(), workers, api.server.sessions().progress());
+    write_job(out, *job, api.server.jobs().clock(), workers, api.server.sessions().progress(),
+              *recoveries);
     co_return response;
 }
 

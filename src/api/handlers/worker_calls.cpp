@@ -48,6 +48,7 @@ Task<Response> take_heartbeat(Api& api, const Request& request) {
     HeartbeatRequest message;
     if (const auto misfit = from_json(request.body, message)) co_return problem(*misfit);
     if (const auto misfit = check(message)) co_return problem(*misfit);
+    api.server.meter().heard(message.session, api.clock.boot());
     co_return answer(co_await api.server.sessions().heartbeat(std::move(message)));
 }
 

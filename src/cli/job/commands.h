@@ -16,9 +16,5 @@ ExitCode hold_jobs(Context& context);
 ExitCode unhold_jobs(Context& context);
 ExitCode show_logs(Context& context);
 ExitCode explain_job(Context& context);
-ExitCode list_quarantine(Context& context);
-ExitCode release_job(Context& context);
-ExitCode accept_job(Context& context);
-ExitCode discard_job(Context& context);
 
 }  // namespace perdure::cli

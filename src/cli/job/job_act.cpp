@@ -1,5 +1,4 @@
 // perdure job cancel|retry|hold|unhold ID...
-// perdure quarantine release|accept|discard ID...
 // One request for each id; the first failure decides the exit code, the others are still tried.
 #include <fmt/format.h>
 
@@ -47,10 +46,6 @@ std::string told_cancel(const std::string& id, const boost::json::value& answer)
     return fmt::format("job {} is cancelled", id);
 }
 
-std::string told_state(const std::string& id, const boost::json::value& answer) {
-    return fmt::format("job {} is {}", id, text_of(answer, "state"));
-}
-
 }  // namespace
 
 ExitCode cancel_jobs(Context& context) { return act_on_all(context, {"cancel", "", told_cancel}); }
@@ -91,19 +86,6 @@ ExitCode retry_jobs(Context& context) {
     }
     if (context.json()) term.print(boost::json::value(std::move(answers)));
     return code;
-}
-
-ExitCode release_job(Context& context) {
-    const auto* body = context.args.flag("may-still-run") ? "{\"may_still_run\":true}" : "";
-    return act_on_all(context, {"release", body, told_state});
-}
-
-ExitCode accept_job(Context& context) { return act_on_all(context, {"accept", "", told_state}); }
-
-ExitCode discard_job(Context& context) {
-    return act_on_all(context, {"discard", "", [](const std::string& id, const auto&) {
-                                    return fmt::format("job {} is dealt with", id);
-                                }});
 }
 
 }  // namespace perdure::cli

@@ -6,12 +6,10 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
-#include "cli/human.h"
 #include "cli/job/commands.h"
 #include "cli/job/timeline.h"
 #include "cli/table.h"
 #include "wire/text_size.h"
-#include "wire/text_time.h"
 
 namespace perdure::cli {
 namespace {
@@ -75,6 +73,8 @@ std::string facts(const boost::json::value& job) {
         text += line("presumed", "lost; its last attempt may still come back");
     text += line("progress", progress_of(job));
     text += line("may use", resources_of(job));
+    if (has(job, "may_still_run"))
+        text += line("may run on", text_of(member(job, "may_still_run"), "worker"));
     text += line("due in", spoken_of(job, "due_in"));
     if (has(job, "result")) text += line("result", boost::json::serialize(member(job, "result")));
     return text;
@@ -97,15 +97,6 @@ std::string relations(const boost::json::value& job) {
         text += line("on " + text_of(callback, "on"),
                      fmt::format("{}{}", what_it_does(callback), made.empty() ? "" : " ->" + made));
     }
-    return text;
-}
-
-std::string timeline_text(const boost::json::value& job, WallTime now) {
-    std::string text = "\n";
-    const auto moments = timeline(job);
-    for (const auto& moment : moments)
-        text += fmt::format("{}  {:<12}  {}\n", time_text(moment.at).substr(0, 19) + "Z",
-                            relative(moment.at, now), fitted(moment.what, whole));
     return text;
 }
 
@@ -136,14 +127,11 @@ ExitCode show_job(Context& context) {
         return ExitCode::ok;
     }
     context.term.out(heading(context.term, job) + facts(job) + relations(job) +
-                     timeline_text(job, context.world.now()) + last_lines(job));
+                     timeline_text(job) + last_lines(job));
     if (!has(job, "ended_at"))
         context.term.say(fmt::format("what it waits for: perdure why {}", id));
     if (text_of(job, "state") == "quarantined" && !truth_of(job, "discarded"))
-        context.term.say(
-            fmt::format("it needs a person: perdure quarantine release|accept|discard "
-                        "{}",
-                        id));
+        context.term.say(fmt::format("it needs a person: perdure quarantine show {}", id));
     return ExitCode::ok;
 }
 

@@ -32,6 +32,16 @@ std::string history_text(const boost::json::value& entry) {
                        fitted(text_of(entry, "cause"), whole), text_of(entry, "rule"));
 }
 
+// What was repaired so far: who saw what, and which rules fired [P10].
+std::string repair_text(const boost::json::value& entry) {
+    auto text = fmt::format("- {}\n", fitted(text_of(entry, "story"), whole));
+    text += fmt::format("  seen by {} after {}  [{}]\n", text_of(entry, "detector"),
+                        spoken_of(entry, "time_to_detect"), text_of(entry, "seen_by"));
+    text +=
+        fmt::format("  decided: {}  [{}]\n", text_of(entry, "decision"), text_of(entry, "rule"));
+    return text;
+}
+
 }  // namespace
 
 ExitCode explain_job(Context& context) {
@@ -51,6 +61,9 @@ ExitCode explain_job(Context& context) {
     const auto& history = list_of(*asked.body, "history");
     if (!history.empty()) text += "before:\n";
     for (const auto& entry : history) text += history_text(entry);
+    const auto& repairs = list_of(*asked.body, "recoveries");
+    if (!repairs.empty()) text += "repaired:\n";
+    for (const auto& entry : repairs) text += repair_text(entry);
     context.term.out(text);
     return ExitCode::ok;
 }

@@ -5,6 +5,7 @@
 #include <boost/json/array.hpp>
 
 #include "cli/answer.h"
+#include "cli/job/job_options.h"
 
 namespace perdure::cli {
 namespace {

@@ -7,6 +7,8 @@
 
 #include "cli/answer.h"
 #include "cli/human.h"
+#include "cli/table.h"
+#include "wire/text_time.h"
 
 namespace perdure::cli {
 namespace {
@@ -33,30 +35,56 @@ std::string owner_of(const boost::json::value& attempt) {
     return has(evidence, "host") ? " on " + text_of(evidence, "host") : "";
 }
 
+void add_attempt(const boost::json::value& attempt, std::vector<Moment>& moments) {
+    const auto number = number_of(attempt, "epoch");
+    const auto add = [&](std::string_view when, std::string_view kind, std::string what) {
+        if (const auto at = time_of(attempt, when)) moments.push_back({*at, kind, std::move(what)});
+    };
+    add("claimed_at", "lease", fmt::format("attempt {} claimed{}", number, owner_of(attempt)));
+    add("started_at", "process", fmt::format("attempt {} started", number));
+    add("ended_at", "process", fmt::format("attempt {} {}", number, end_of(attempt)));
+}
+
+std::string story_of(const boost::json::value& entry) {
+    auto rules = text_of(entry, "seen_by");
+    if (text_of(entry, "rule") != rules) rules += ", " + text_of(entry, "rule");
+    return fmt::format("seen by {}: {}  [{}]", text_of(entry, "detector"), text_of(entry, "story"),
+                       rules);
+}
+
 }  // namespace
 
 std::vector<Moment> timeline(const boost::json::value& job) {
     std::vector<Moment> moments;
-    const auto add = [&](std::optional<WallTime> at, std::string what) {
-        if (at) moments.push_back({*at, std::move(what)});
+    const auto add = [&](std::optional<WallTime> at, std::string_view kind, std::string what) {
+        if (at) moments.push_back({*at, kind, std::move(what)});
     };
-    add(time_of(job, "submitted_at"), "submitted");
-    for (const auto& attempt : list_of(job, "attempts")) {
-        const auto number = number_of(attempt, "epoch");
-        add(time_of(attempt, "claimed_at"),
-            fmt::format("attempt {} claimed{}", number, owner_of(attempt)));
-        add(time_of(attempt, "ended_at"), fmt::format("attempt {} {}", number, end_of(attempt)));
-    }
-    add(time_of(job, "due_at"), "due");
+    add(time_of(job, "submitted_at"), "queue", "submitted");
+    for (const auto& attempt : list_of(job, "attempts")) add_attempt(attempt, moments);
+    for (const auto& entry : list_of(job, "recoveries"))
+        add(time_of(entry, "at"), "recovery", story_of(entry));
+    add(time_of(job, "due_at"), "queue", "due");
     if (has(job, "ended_at")) {
         auto what = text_of(job, "state");
         if (truth_of(job, "may_have_run")) what += ", may have run";
         if (has(job, "rule")) what += fmt::format("  [{}]", text_of(job, "rule"));
-        add(time_of(job, "ended_at"), what);
+        add(time_of(job, "ended_at"), "queue", what);
     }
     std::stable_sort(moments.begin(), moments.end(),
                      [](const Moment& a, const Moment& b) { return a.at < b.at; });
     return moments;
+}
+
+std::string timeline_text(const boost::json::value& job) {
+    constexpr auto whole = static_cast<std::size_t>(-1);
+    std::string text = "\n";
+    const auto moments = timeline(job);
+    for (const auto& moment : moments) {
+        const auto passed = moment.at - moments.front().at;
+        text += fmt::format("{}  {:>12}  {:<8}  {}\n", time_text(moment.at).substr(0, 23) + "Z",
+                            "+" + spoken(passed), moment.kind, fitted(moment.what, whole));
+    }
+    return text;
 }
 
 }  // namespace perdure::cli

@@ -3,6 +3,7 @@
 
 #include <boost/json/value.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -11,9 +12,12 @@ namespace perdure::cli {
 
 struct Moment {
     WallTime at;
+    std::string_view kind;  // queue, lease, process or recovery
     std::string what;
 };
 
 std::vector<Moment> timeline(const boost::json::value& job);
+// One line for each, with the time, and how long after the first.
+std::string timeline_text(const boost::json::value& job);
 
 }  // namespace perdure::cli

@@ -116,6 +116,7 @@ void Checker::changed(const JobView& job) {
     if (same_generation && has_ended(known.state) && job.state != known.state)
         report("P2", fmt::format("{} left its end {} and became {}", job.id.text(),
                                  to_string(known.state), to_string(job.state)));
+    check_release(job, known.generation);
     known = {job.state, job.epoch, job.generation};
     check_ends(job);
     check_budget(job);

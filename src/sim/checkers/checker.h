@@ -4,6 +4,7 @@
 //                       [P7] each end has made its callbacks; nobody runs before what it waits for
 //   in full, regularly  [P1] [P3] [P6] [P8] every accepted job is in exactly one place with a
 //                       deadline, holders match, budgets hold, nothing is left behind
+//                       [P5] the ledger tells every repair; E2 no careless release
 //   at the end          [P5] liveness: everything that can end has ended
 #pragma once
 
@@ -13,7 +14,9 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/ledger.h"
 #include "ports/views.h"
 #include "sim/checkers/history.h"
 #include "sim/faults.h"
@@ -43,6 +46,9 @@ public:
     // `heard`: hosts whose worker has a live session now.
     void full(const AuditView& audit, const std::map<SessionId, SessionView>& sessions,
               const std::set<std::uint32_t>& heard);
+    // The whole ledger, at the same snapshot.
+    using Ledger = std::map<JobId, std::vector<Recovery>>;
+    void ledger(const AuditView& audit, const Ledger& entries);
     // The end of a run in liveness mode.
     void finished(const AuditView& audit);
 
@@ -60,6 +66,7 @@ private:
     void check_stale(const WitnessedRun& run, const JobView& job);
     void check_budget(const JobView& job);
     void check_judgement(const JobView& job);
+    void check_release(const JobView& job, std::uint32_t generation_before);
     void check_numbers(const JobView& job);
     void check_place(const JobView& job, const AuditView& audit,
                      const std::map<SessionId, SessionView>& sessions);

@@ -30,6 +30,7 @@ struct History {
     std::map<std::string, SubmitHistory> submits;    // by idempotency key
     std::map<JobId, CancelHistory> cancels;          // acknowledged
     std::map<JobId, std::uint32_t> releases;         // by a person: sent, perhaps not applied
+    std::set<JobId> flagged_releases;                // those that said "may still run"
     std::map<JobId, std::set<std::uint32_t>> added;  // numbers of added callbacks: acknowledged
     std::uint64_t accepted = 0;
     std::uint64_t operations = 0;

@@ -190,12 +190,16 @@ Task<void> Clients::deal_with(std::size_t client, JobId job) {
     auto look = [job](JobService& jobs) { return jobs.job(job); };
     auto view = co_await ask<JobView>(client, look);
     if (!view || !*view || (*view)->state != JobState::quarantined) co_return;
-    if (action == QuarantineAction::release) ++parts_.history.releases[job];
-    auto deal_with_it = [job, action](JobService& jobs) {
-        return deal(jobs, DealWithQuarantined{job, action, true});
+    const bool release = action == QuarantineAction::release;
+    const bool flagged = release && rng_.below(2) == 0;
+    if (release) ++parts_.history.releases[job];
+    if (flagged) parts_.history.flagged_releases.insert(job);
+    auto deal_with_it = [job, action, flagged](JobService& jobs) {
+        return deal(jobs, DealWithQuarantined{job, action, flagged});
     };
     auto done = co_await ask<bool>(client, deal_with_it);
     if (done && *done) reached<"quarantine_dealt_with">();
+    if (done && *done && release && !flagged) reached<"quarantine_released_without_the_flag">();
 }
 
 }  // namespace perdure::sim

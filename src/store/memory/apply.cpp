@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/assert.h"
 #include "base/zoo.h"
+#include "store/memory/history/ledger.h"
 #include "store/memory/relations/relations.h"
 
 namespace perdure::memory {
@@ -85,6 +87,7 @@ Result<GroupReply> commit(State& state, const Group& group) {
     state.server = group.server;
     state.wall = group.wall;
     state.work_appeared = false;
+    state.recoveries.clear();
 
     GroupReply reply;
     reply.replies.reserve(group.changes.size());
@@ -92,6 +95,7 @@ Result<GroupReply> commit(State& state, const Group& group) {
     PERDURE_ASSERT(state.places.total() == state.jobs.size());
     reply.clock = state.clock;
     reply.work_appeared = state.work_appeared;
+    reply.recoveries = std::exchange(state.recoveries, {});
     return reply;
 }
 
@@ -127,7 +131,12 @@ ChangeReply apply(State& state, const Tick& change) {
 ChangeReply apply(State& state, const PromoteWaiting& change) {
     if (change.thing.kind == Thing::Kind::limit && !state.holders.is_defined(change.thing))
         return error(Errc::not_found, "there is no such limit");
-    state.repairs += restore_line(state, change.thing);
+    const Sighting seen{.detector = Detector::promotion, .rule = "C4/overlooked"};
+    for (const auto id : restore_line(state, change.thing)) {
+        JobRow& job = state.jobs.at(id);
+        enter(state, job, job.epoch, SessionId{}, {.seen = seen});
+        ++state.repairs;
+    }
     return {Applied{}};
 }
 

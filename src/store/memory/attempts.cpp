@@ -7,6 +7,7 @@
 #include "core/custom_policy.h"
 #include "store/memory/apply.h"
 #include "store/memory/ending.h"
+#include "store/memory/history/ledger.h"
 
 namespace perdure::memory {
 namespace {
@@ -48,6 +49,7 @@ void put_into_run(State& state, const Subject& subject, SessionRow& session) {
     attempt.end.reset();
     attempt.ended_on.reset();
     attempt.rule = {};
+    if (!attempt.start_committed) attempt.started_on = state.wall;
     attempt.start_committed = true;
     subject.job->presumed_lost.reset();
     move(state, *subject.job,
@@ -94,7 +96,7 @@ ReportFacts report_facts(State& state, const Subject& subject, const Report& sai
             .job_ended = has_ended(state_of(*subject.job))};
 }
 
-Next accept(State& state, const Subject& subject, const Report& said) {
+Next accept(State& state, const Subject& subject, const Report& said, std::string_view rule) {
     auto end = said.end;
     end.reported = true;
     subject.attempt->evidence = said.evidence;
@@ -102,7 +104,8 @@ Next accept(State& state, const Subject& subject, const Report& said) {
     end.clean = subject.attempt->clean;
     end = judged(end, subject.job->spec->policy, said.evidence.get());
     const auto next = next_after(*subject.job, *subject.attempt, end);
-    end_attempt(state, *subject.job, *subject.attempt, end, next);
+    const Sighting seen{.detector = Detector::report, .rule = rule, .silent_for = said.age};
+    end_attempt(state, *subject.job, *subject.attempt, end, next, seen);
     return next;
 }
 
@@ -171,6 +174,7 @@ ChangeReply apply(State& state, const Start& change) {
         auto run = *subject.run;
         run.state = JobState::running;
         subject.attempt->start_committed = true;
+        subject.attempt->started_on = state.wall;
         move(state, *subject.job, run);
     }
     return {Applied{}};
@@ -187,9 +191,9 @@ ChangeReply apply(State& state, const Report& change) {
     switch (decision.answer) {
         case ReportAnswer::correct:
             reached<"presumed_end_corrected">();
-            next = accept(state, subject, change);
+            next = accept(state, subject, change, decision.rule);
             break;
-        case ReportAnswer::accept: next = accept(state, subject, change); break;
+        case ReportAnswer::accept: next = accept(state, subject, change, decision.rule); break;
         case ReportAnswer::repeated: break;
         case ReportAnswer::file_late: file_late(state, subject, change); break;
         case ReportAnswer::fenced: return not_the_running_attempt(decision.rule);
@@ -238,7 +242,7 @@ ChangeReply apply(State& state, const Settle& change) {
         if (why) return error(Errc::conflict, why);
     }
     if (!change.end.reported) ++state.sessions.at(subject.run->session).given_up;
-    end_attempt(state, *subject.job, *subject.attempt, change.end, change.next);
+    end_attempt(state, *subject.job, *subject.attempt, change.end, change.next, change.seen);
     return {Applied{}};
 }
 
@@ -253,6 +257,8 @@ ChangeReply apply(State& state, const Reinstate& change) {
         return error(Errc::fenced, "the session never owned the attempt");
     if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
     reached<"presumed_loss_undone">();
+    const auto owner = subject.attempt->session();
+    enter(state, *subject.job, change.attempt.epoch, owner, {.seen = change.seen});
     put_into_run(state, subject, *session);
     return {Applied{}};
 }

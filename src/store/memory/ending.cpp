@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/zoo.h"
+#include "store/memory/history/ledger.h"
 
 namespace perdure::memory {
 namespace {
@@ -76,9 +77,15 @@ Next next_after(const JobRow& job, const AttemptRow& attempt, const AttemptEnd& 
 }
 
 void end_attempt(State& state, JobRow& job, AttemptRow& attempt, const AttemptEnd& end,
-                 const Next& next) {
+                 const Next& next, const Sighting& seen) {
     PERDURE_ASSERT(end.matched <= job.spec->policy.rules.size());
     const auto owner = attempt.session();
+    const auto& lost = job.presumed_lost;
+    const RepairFacts facts{.seen = seen,
+                            .end = end,
+                            .next = next,
+                            .presumed_before = lost && lost->epoch == attempt.epoch};
+    enter(state, job, attempt.epoch, owner, facts);
     attempt.end = end;
     attempt.ended_on = state.wall;
     attempt.rule = next.rule;

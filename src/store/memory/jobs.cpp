@@ -7,9 +7,11 @@
 
 #include "base/assert.h"
 #include "base/zoo.h"
+#include "core/aftermath.h"
 #include "core/submit.h"
 #include "store/memory/apply.h"
 #include "store/memory/ending.h"
+#include "store/memory/history/ledger.h"
 #include "store/memory/relations/relations.h"
 
 namespace perdure::memory {
@@ -40,7 +42,7 @@ void begin_generation(State& state, JobRow& job) {
 void cancel_unstarted(State& state, JobRow& job, std::string_view rule) {
     const AttemptEnd end{.cause = Cause::cancelled, .ran = Ran::no, .reported = true};
     const Next next{.state = JobState::cancelled, .rule = rule};
-    end_attempt(state, job, *job.attempt(job.in<Run>()->epoch), end, next);
+    end_attempt(state, job, *job.attempt(job.in<Run>()->epoch), end, next, Sighting{});
 }
 
 void order(State& state, JobRow& job, Cause cause) {
@@ -60,10 +62,13 @@ void carry_out(State& state, JobRow& job, const WaitDecision& decision) {
             return move(state, job, Ready{begin_stay(state, job, Entry::at_the_end, avoid)});
         }
         case Kind::free_holders: return move_and_free(state, job, Ready{job.in<Ready>()->stay});
-        case Kind::expire: return end_waiting(state, job, outcome);
+        case Kind::expire:
+            enter_expiry(state, job, decision, outcome.state);
+            return end_waiting(state, job, outcome);
         case Kind::fail: {
             auto failed = outcome;
             failed.state = JobState::failed;
+            enter_expiry(state, job, decision, failed.state);
             return end_waiting(state, job, failed);
         }
         case Kind::order_kill: return order(state, job, decision.cause);
@@ -76,9 +81,7 @@ QuarantineFacts quarantine_facts(const JobRow& job, const DealWithQuarantined& c
     if (job.attempts.empty()) return facts;
     const auto& last = job.attempts.back();
     facts.late_result = last.late_result;
-    // A result that came late came from a process that has ended.
-    facts.process_known_dead = last.late_result.has_value() ||
-                               (last.end && (last.end->reported || last.end->ran == Ran::no));
+    facts.process_known_dead = is_known_dead(last.end, last.late_result);
     return facts;
 }
 
@@ -115,6 +118,7 @@ void forget(State& state, JobRow& job) {
     }
     forget_awaited(state, job);
     state.places.remove(job);
+    forget_entries(state, job);
     state.jobs.erase(job.id);
 }
 

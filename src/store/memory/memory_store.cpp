@@ -1,6 +1,7 @@
 #include "store/memory/memory_store.h"
 
 #include "store/memory/apply.h"
+#include "store/memory/history/ledger.h"
 #include "store/memory/show.h"
 #include "store/memory/state.h"
 
@@ -64,6 +65,10 @@ Task<Result<std::optional<JobId>>> MemoryStore::job_of_key(std::string tenant,
 
 Task<Result<AuditView>> MemoryStore::audit(JobId after, std::uint32_t limit) {
     co_return memory::show_audit(*state_, after, limit);
+}
+
+Task<Result<RecoveryPage>> MemoryStore::recoveries(RecoveryFilter filter) {
+    co_return memory::show_recoveries(*state_, filter);
 }
 
 Task<Result<JobPage>> MemoryStore::list(JobFilter filter) {

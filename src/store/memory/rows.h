@@ -21,6 +21,7 @@
 #include "core/evidence.h"
 #include "core/isolation.h"
 #include "core/job.h"
+#include "core/ledger.h"
 #include "core/takeover.h"
 #include "core/timeouts.h"
 
@@ -42,6 +43,7 @@ struct AttemptRow {
     std::optional<AttemptEnd> late_result;
     std::string_view rule;
     WallTime claimed_on;
+    std::optional<WallTime> started_on;
     std::optional<WallTime> ended_on;
     EvidenceRef evidence;
 
@@ -132,6 +134,7 @@ struct JobRow {
     std::vector<AwaitedRow> awaited;
     std::vector<AddedRow> added;
     std::map<std::pair<std::uint32_t, std::uint32_t>, JobId> made;  // by generation and number
+    std::vector<Recovery> recoveries;  // its entries of the ledger, in order
     PlaceRow place;
 
     template <class Row>

@@ -4,6 +4,7 @@
 #include "base/zoo.h"
 #include "store/memory/apply.h"
 #include "store/memory/ending.h"
+#include "store/memory/history/ledger.h"
 
 namespace perdure::memory {
 namespace {
@@ -68,9 +69,12 @@ void inherit(State& state, const OpenSession& change, SessionRow& heir) {
         JobRow& job = state.jobs.at(id);
         const auto epoch = job.in<Run>()->epoch;
         const auto& inherited = *inherited_of(change, {id, epoch});
+        auto seen = change.seen;
+        seen.rule = inherited.rule;
         if (inherited.end) {
-            end_attempt(state, job, *job.attempt(epoch), *inherited.end, inherited.next);
+            end_attempt(state, job, *job.attempt(epoch), *inherited.end, inherited.next, seen);
         } else {
+            enter(state, job, epoch, job.in<Run>()->session, {.seen = seen});
             take_over(state, job, heir);
         }
     }

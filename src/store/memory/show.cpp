@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/aftermath.h"
 #include "core/presence.h"
 #include "store/memory/ending.h"
 #include "store/memory/relations/relations.h"
@@ -41,6 +42,7 @@ AttemptView show_attempt(const AttemptRow& attempt) {
             .late_result = attempt.late_result,
             .rule = attempt.rule,
             .claimed_on = attempt.claimed_on,
+            .started_on = attempt.started_on,
             .ended_on = attempt.ended_on,
             .evidence = attempt.evidence};
 }
@@ -50,6 +52,8 @@ OverdueRun show_overdue_run(const State& state, const JobRow& job) {
     const auto& run = overdue.run;
     const auto& session = state.session_of(run.session);
     overdue.renewal = session.renewal;
+    overdue.heard_at = session.heard_at;
+    overdue.claimed_at = job.attempt(run.attempt.epoch)->claimed_at;
     overdue.facts = {.state = run.state,
                      .terms = run.terms,
                      .clean = run.clean,
@@ -124,13 +128,21 @@ struct FillJobView {
     }
 };
 
+bool is_wanted_end(const Outcome* outcome, const JobFilter& filter) {
+    if (!outcome) return !filter.cause && !filter.ended_before;
+    return (!filter.cause || outcome->cause == *filter.cause) &&
+           (!filter.ended_before || outcome->ended_on < *filter.ended_before) &&
+           !(filter.undealt && outcome->discarded);
+}
+
 bool is_wanted(const JobRow& job, const JobFilter& filter) {
     const auto& spec = *job.spec;
     const auto& states = filter.states;
     return spec.tenant == filter.tenant &&
            (states.empty() || std::count(states.begin(), states.end(), state_of(job)) > 0) &&
            (!filter.queue || spec.queue == *filter.queue) &&
-           (!filter.kind || spec.kind == *filter.kind) && (!filter.key || spec.key == filter.key);
+           (!filter.kind || spec.kind == *filter.kind) && (!filter.key || spec.key == filter.key) &&
+           is_wanted_end(job.in<Outcome>(), filter);
 }
 
 JobLine show_line(const State& state, const JobRow& job) {
@@ -142,6 +154,13 @@ JobLine show_line(const State& state, const JobRow& job) {
     if (const auto* outcome = job.in<Outcome>()) {
         line.cause = outcome->cause;
         line.ended_on = outcome->ended_on;
+        line.may_have_run = outcome->may_have_run;
+        line.discarded = outcome->discarded;
+        const bool doubtful =
+            line.state == JobState::quarantined && !job.attempts.empty() &&
+            !is_known_dead(job.attempts.back().end, job.attempts.back().late_result);
+        if (doubtful)
+            line.may_still_run_on = state.session_of(job.attempts.back().session()).worker;
     }
     if (const auto* run = job.in<Run>()) line.worker = state.session_of(run->session).worker;
     return line;

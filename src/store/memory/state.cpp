@@ -8,15 +8,15 @@
 namespace perdure::memory {
 namespace {
 
-bool promote_first(State& state, const Thing& thing, const Shape& shape) {
+std::optional<JobId> promote_first(State& state, const Thing& thing, const Shape& shape) {
     const auto id = state.places.first_blocked(thing, shape);
-    if (!id) return false;
+    if (!id) return id;
     JobRow& job = state.jobs.at(*id);
     auto stay = job.in<Blocked>()->stay;
     if (zoo(Bug::queue_deadline_restarts_on_promotion))
         stay.queue_deadline = state.clock.now + job.spec->timeouts.queue;
     move(state, job, Ready{stay});
-    return true;
+    return id;
 }
 
 void promote_first_of_each_shape(State& state, const Thing& thing) {
@@ -73,13 +73,16 @@ void move_and_free(State& state, JobRow& job, PlaceRow next) {
     }
 }
 
-std::size_t restore_line(State& state, const Thing& thing) {
-    std::size_t promoted = 0;
+std::vector<JobId> restore_line(State& state, const Thing& thing) {
+    std::vector<JobId> promoted;
     const auto free = state.holders.free(thing);
     if (free == 0) return promoted;
     for (const auto& shape : state.places.shapes_blocked_on(thing)) {
-        while (state.places.wanting(thing, shape) < free && promote_first(state, thing, shape))
-            ++promoted;
+        while (state.places.wanting(thing, shape) < free) {
+            const auto id = promote_first(state, thing, shape);
+            if (!id) break;
+            promoted.push_back(*id);
+        }
     }
     return promoted;
 }

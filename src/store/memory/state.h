@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "core/keeper.h"
@@ -49,12 +50,15 @@ struct State {
     Holders holders;
     std::uint64_t repairs = 0;
     std::uint64_t fenced = 0;
+    std::map<std::uint64_t, JobId> ledger;  // whose entry it is
+    std::uint64_t last_recovery = 0;
 
     // Of the group that is being applied.
     ServerId server;
     WallTime wall;  // stays as the newest known wall time
     bool work_appeared = false;
     std::deque<JobId> ended;  // by the change that is being applied; see settle_ends()
+    std::vector<Recovery> recoveries;
 
     ZooRows zoo_rows;
 
@@ -69,8 +73,8 @@ struct State {
 void move(State& state, JobRow& job, PlaceRow next);
 // Moves a job, frees what it holds and promotes who waited for that.
 void move_and_free(State& state, JobRow& job, PlaceRow next);
-// Promotes until C4a is true again for this thing, and says how many.
-std::size_t restore_line(State& state, const Thing& thing);
+// Promotes until C4a is true again for this thing, and says whom.
+std::vector<JobId> restore_line(State& state, const Thing& thing);
 // Whether C4a is broken for this thing: only a bug of ours can do that.
 bool is_overlooked(const State& state, const Thing& thing);
 

@@ -42,7 +42,8 @@ constexpr const char* asked_for =
     " UNION ALL SELECT job FROM wait UNION ALL SELECT job FROM awaited"
     " UNION ALL SELECT parent FROM callback UNION ALL SELECT parent FROM made"
     " UNION ALL SELECT job FROM run UNION ALL SELECT job FROM outcome"
-    " UNION ALL SELECT job FROM attempt) WHERE job NOT IN (SELECT id FROM job)";
+    " UNION ALL SELECT job FROM attempt UNION ALL SELECT job FROM recovery)"
+    " WHERE job NOT IN (SELECT id FROM job)";
 constexpr const char* sessions =
     "SELECT job, 'it runs in a session that is not there' FROM run"
     " WHERE session NOT IN (SELECT id FROM session)";

@@ -8,6 +8,7 @@
 #include "store/sqlite/db/desk.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/show/catalogue.h"
+#include "store/sqlite/show/ledger.h"
 #include "store/sqlite/show/show.h"
 #include "store/sqlite/state/state.h"
 
@@ -29,9 +30,10 @@ constexpr int log_pages_max = 4'000;
 struct SqliteStore::Parts {
     struct Reader {
         Reader(Connection& connection, const Timing& timing)
-            : show(connection, timing), catalogue(connection, timing) {}
+            : show(connection, timing), catalogue(connection, timing), ledger(connection) {}
         sqlite::Show show;
         sqlite::ShowCatalogue catalogue;
+        sqlite::ShowLedger ledger;
     };
 
     Parts(SqliteOptions o, const Timing& t)
@@ -192,6 +194,12 @@ Task<Result<std::optional<JobId>>> SqliteStore::job_of_key(std::string tenant,
 
 Task<Result<AuditView>> SqliteStore::audit(JobId after, std::uint32_t limit) {
     return read([=](auto& r) -> Result<AuditView> { return r.show.audit(after, limit); });
+}
+
+Task<Result<RecoveryPage>> SqliteStore::recoveries(RecoveryFilter filter) {
+    return read([filter = std::move(filter)](auto& r) -> Result<RecoveryPage> {
+        return r.ledger.recoveries(filter);
+    });
 }
 
 Task<Result<JobPage>> SqliteStore::list(JobFilter filter) {

@@ -46,6 +46,7 @@ public:
                                                   std::string idempotency_key) override;
     Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) override;
 
+    Task<Result<RecoveryPage>> recoveries(RecoveryFilter filter) override;
     Task<Result<JobPage>> list(JobFilter filter) override;
     Task<Result<Overview>> overview(std::string tenant) override;
 

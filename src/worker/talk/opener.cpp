@@ -19,6 +19,8 @@ Opener::Opener(WorkerContext& context, AttemptTable& table, Session& session,
 Task<void> Opener::run(StateDirectory directory, std::uint64_t life) {
     directory_ = std::move(directory);
     message_ = write(life);
+    if (const auto& died_at = context_.options.died_at)
+        message_.request.away = context_.now() - *died_at;
     while (!context_.stop.requested()) {
         co_await open();
         while (session_.is_open() && !context_.stop.requested())

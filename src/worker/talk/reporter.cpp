@@ -67,7 +67,8 @@ std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
         return Statement{{.attempt = key,
                           .kind = Kind::ended,
                           .end = attempt.end,
-                          .evidence = attempt.evidence}};
+                          .evidence = attempt.evidence,
+                          .age = context_.now() - attempt.ended_at}};
     }
 
     const bool waits = attempt.phase == Phase::prepared || attempt.phase == Phase::ordered;

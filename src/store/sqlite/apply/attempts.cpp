@@ -5,6 +5,7 @@
 #include "core/custom_policy.h"
 #include "store/sqlite/apply/apply.h"
 #include "store/sqlite/apply/ending.h"
+#include "store/sqlite/apply/ledger.h"
 #include "store/sqlite/apply/moves.h"
 #include "store/sqlite/rows/codec.h"
 
@@ -46,6 +47,7 @@ void put_into_run(State& state, const Subject& subject, SessionId session) {
     attempt.end.reset();
     attempt.ended_on.reset();
     attempt.rule = {};
+    if (!attempt.start_committed) attempt.started_on = state.service.wall;
     attempt.start_committed = true;
     subject.job->presumed_lost.reset();
     move(state, *subject.job,
@@ -88,7 +90,7 @@ void keep_evidence(State& state, const Subject& subject, const EvidenceRef& evid
     state.keep(*subject.job, *subject.attempt, Large::evidence, evidence ? &bytes : nullptr);
 }
 
-Next accept(State& state, const Subject& subject, const Report& said) {
+Next accept(State& state, const Subject& subject, const Report& said, std::string_view rule) {
     auto end = said.end;
     end.reported = true;
     keep_evidence(state, subject, said.evidence);
@@ -97,7 +99,8 @@ Next accept(State& state, const Subject& subject, const Report& said) {
     end = judged(end, subject.job->spec->policy, said.evidence.get());
     const auto epoch = subject.attempt->epoch;
     const auto next = next_after(state.load, *subject.job, epoch, end);
-    end_attempt(state, *subject.job, epoch, end, next);
+    const Sighting seen{.detector = Detector::report, .rule = rule, .silent_for = said.age};
+    end_attempt(state, *subject.job, epoch, end, next, seen);
     return next;
 }
 
@@ -161,6 +164,7 @@ ChangeReply apply(State& state, const Start& change) {
         auto run = *subject.run;
         run.state = JobState::running;
         subject.attempt->start_committed = true;
+        subject.attempt->started_on = state.service.wall;
         move(state, *subject.job, run);
     }
     return {Applied{}};
@@ -173,9 +177,9 @@ ChangeReply apply(State& state, const Report& change) {
     switch (decision.answer) {
         case ReportAnswer::correct:
             reached<"presumed_end_corrected">();
-            next = accept(state, subject, change);
+            next = accept(state, subject, change, decision.rule);
             break;
-        case ReportAnswer::accept: next = accept(state, subject, change); break;
+        case ReportAnswer::accept: next = accept(state, subject, change, decision.rule); break;
         case ReportAnswer::repeated: break;
         case ReportAnswer::file_late: file_late(state, subject, change); break;
         case ReportAnswer::fenced: return not_the_running_attempt(decision.rule);
@@ -223,7 +227,7 @@ ChangeReply apply(State& state, const Settle& change) {
     const auto* why = why_outdated(*subject.job, *subject.attempt, change.end, change.next);
     if (why) return error(Errc::conflict, why);
     if (!change.end.reported) ++state.change_session(session).given_up;
-    end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next);
+    end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next, change.seen);
     return {Applied{}};
 }
 
@@ -238,6 +242,8 @@ ChangeReply apply(State& state, const Reinstate& change) {
         return error(Errc::fenced, "the session never owned the attempt");
     if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
     reached<"presumed_loss_undone">();
+    const auto owner = subject.attempt->session();
+    enter(state, *subject.job, change.attempt.epoch, owner, {.seen = change.seen});
     put_into_run(state, subject, session->id);
     return {Applied{}};
 }

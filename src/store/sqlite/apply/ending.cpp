@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "store/sqlite/apply/ledger.h"
 #include "store/sqlite/apply/moves.h"
 
 namespace perdure::sqlite {
@@ -71,10 +72,15 @@ Next next_after(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd& end) {
                         .attempt = {job.id, epoch}});
 }
 
-void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next) {
+void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next,
+                 const Sighting& seen) {
     auto& attempt = *state.load.attempt(job, epoch);
     PERDURE_ASSERT(end.matched <= job.spec->policy.rules.size());
     const auto owner = attempt.session();
+    const auto& lost = job.presumed_lost;
+    const RepairFacts facts{
+        .seen = seen, .end = end, .next = next, .presumed_before = lost && lost->epoch == epoch};
+    enter(state, job, epoch, owner, facts);
     attempt.end = end;
     attempt.ended_on = state.service.wall;
     attempt.rule = next.rule;

@@ -13,8 +13,9 @@ CauseCounts counts_with(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd
 // What the job does after this end of one of its attempts.
 Next next_after(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd& end);
 
-// Records the end and moves the job on, all in one: outcome or line, holders, promotion.
-void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next);
+// Records the end and moves the job on, all in one: outcome or line, holders, promotion, ledger.
+void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next,
+                 const Sighting& seen);
 
 // Why an end that was decided outside of this transaction no longer fits the attempt; nothing if
 // it does. A cancel or a `begin` may have come since the facts were read.

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "store/sqlite/apply/apply.h"
+#include "store/sqlite/apply/ledger.h"
 #include "store/sqlite/apply/moves.h"
 #include "store/sqlite/apply/relations.h"
 
@@ -78,6 +80,7 @@ Result<GroupReply> commit(State& state, const Group& group) {
     state.save_server(group.server);
     state.service.wall = group.wall;
     state.work_appeared = false;
+    state.recoveries.clear();
 
     GroupReply reply;
     reply.replies.reserve(group.changes.size());
@@ -87,6 +90,7 @@ Result<GroupReply> commit(State& state, const Group& group) {
     state.trim();
     reply.clock = state.service.clock;
     reply.work_appeared = state.work_appeared;
+    reply.recoveries = std::exchange(state.recoveries, {});
     return reply;
 }
 
@@ -119,7 +123,12 @@ ChangeReply apply(State& state, const Tick& change) {
 ChangeReply apply(State& state, const PromoteWaiting& change) {
     if (change.thing.kind == Thing::Kind::limit && !state.holders.is_defined(change.thing))
         return error(Errc::not_found, "there is no such limit");
-    state.service.repairs += restore_line(state, change.thing);
+    const Sighting seen{.detector = Detector::promotion, .rule = "C4/overlooked"};
+    for (const auto id : restore_line(state, change.thing)) {
+        const auto& job = state.job_that_exists(id);
+        enter(state, job, job.epoch, SessionId{}, {.seen = seen});
+        ++state.service.repairs;
+    }
     return {Applied{}};
 }
 

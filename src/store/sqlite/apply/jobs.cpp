@@ -6,6 +6,7 @@
 
 #include "core/submit.h"
 #include "store/sqlite/apply/apply.h"
+#include "store/sqlite/apply/ledger.h"
 #include "store/sqlite/apply/moves.h"
 #include "store/sqlite/apply/relations.h"
 
@@ -33,8 +34,10 @@ void carry_out(State& state, JobRow& job, const WaitDecision& decision) {
         }
         case Kind::free_holders:
             return move_and_free(state, job, Ready{job.in<Ready>()->stay, std::nullopt});
-        case Kind::expire: return end_waiting(state, job, outcome);
-        case Kind::fail: outcome.state = JobState::failed; return end_waiting(state, job, outcome);
+        case Kind::fail: outcome.state = JobState::failed; [[fallthrough]];
+        case Kind::expire:
+            enter_expiry(state, job, decision, outcome.state);
+            return end_waiting(state, job, outcome);
         case Kind::order_kill: return order_kill(state, job, decision.cause);
     }
 }

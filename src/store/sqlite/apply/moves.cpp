@@ -3,15 +3,15 @@
 namespace perdure::sqlite {
 namespace {
 
-bool promote_first(State& state, const Thing& thing, ShapeId shape) {
+std::optional<JobId> promote_first(State& state, const Thing& thing, ShapeId shape) {
     const auto id = state.places().first_blocked(thing, shape);
-    if (!id) return false;
+    if (!id) return id;
     JobRow& job = state.job_that_exists(*id);
     const auto* blocked = job.in<Blocked>();
     if (!blocked) fail_corrupt("job " + id->text() + " is listed as blocked");
     ++state.promoted;
     move(state, job, Ready{blocked->stay, std::nullopt});
-    return true;
+    return id;
 }
 
 std::vector<ShapeId> shapes_blocked_on(State& state, const Thing& thing) {
@@ -49,14 +49,16 @@ void move_and_free(State& state, JobRow& job, PlaceRow next) {
     }
 }
 
-std::size_t restore_line(State& state, const Thing& thing) {
-    std::size_t promoted = 0;
+std::vector<JobId> restore_line(State& state, const Thing& thing) {
+    std::vector<JobId> promoted;
     const auto free = state.holders.free(thing);
     if (free == 0) return promoted;
     for (const auto shape : shapes_blocked_on(state, thing)) {
-        while (state.places().wanting(thing, shape, free) < free &&
-               promote_first(state, thing, shape))
-            ++promoted;
+        while (state.places().wanting(thing, shape, free) < free) {
+            const auto id = promote_first(state, thing, shape);
+            if (!id) break;
+            promoted.push_back(*id);
+        }
     }
     return promoted;
 }

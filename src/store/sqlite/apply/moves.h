@@ -3,8 +3,8 @@
 //        of that shape is blocked on it. So a free thing is always offered to somebody.
 #pragma once
 
-#include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "store/sqlite/state/state.h"
 
@@ -14,8 +14,8 @@ namespace perdure::sqlite {
 void move(State& state, JobRow& job, PlaceRow next);
 // Moves a job, frees what it holds and promotes who waited for that.
 void move_and_free(State& state, JobRow& job, PlaceRow next);
-// Promotes until C4a is true again for this thing, and says how many.
-std::size_t restore_line(State& state, const Thing& thing);
+// Promotes until C4a is true again for this thing, and says whom.
+std::vector<JobId> restore_line(State& state, const Thing& thing);
 
 enum class Entry { at_the_end, first_in_line };
 // A new stay in ready, beginning now. `avoid`: who should not get it for a while.

@@ -1,4 +1,5 @@
 // What a person does to a job: cancel, hold, and dealing with quarantine (E1, E2).
+#include "core/aftermath.h"
 #include "store/sqlite/apply/apply.h"
 #include "store/sqlite/apply/ending.h"
 #include "store/sqlite/apply/moves.h"
@@ -13,7 +14,7 @@ Error not_possible(std::string_view why) { return error(Errc::conflict, std::str
 void cancel_unstarted(State& state, JobRow& job, std::string_view rule) {
     const AttemptEnd end{.cause = Cause::cancelled, .ran = Ran::no, .reported = true};
     const Next next{.state = JobState::cancelled, .rule = rule};
-    end_attempt(state, job, job.in<Run>()->epoch, end, next);
+    end_attempt(state, job, job.in<Run>()->epoch, end, next, Sighting{});
 }
 
 QuarantineFacts quarantine_facts(const JobRow& job, const DealWithQuarantined& change) {
@@ -22,9 +23,7 @@ QuarantineFacts quarantine_facts(const JobRow& job, const DealWithQuarantined& c
     if (job.attempts.empty()) return facts;
     const auto& last = job.attempts.back();
     facts.late_result = last.late_result;
-    // A result that came late came from a process that has ended.
-    facts.process_known_dead = last.late_result.has_value() ||
-                               (last.end && (last.end->reported || last.end->ran == Ran::no));
+    facts.process_known_dead = is_known_dead(last.end, last.late_result);
     return facts;
 }
 

@@ -3,6 +3,7 @@
 
 #include "store/sqlite/apply/apply.h"
 #include "store/sqlite/apply/ending.h"
+#include "store/sqlite/apply/ledger.h"
 #include "store/sqlite/apply/moves.h"
 
 namespace perdure::sqlite {
@@ -65,9 +66,12 @@ void inherit(State& state, const OpenSession& change) {
         const auto [job, run] = running_job(state, key.second);
         const auto epoch = run.epoch;
         const auto& inherited = *inherited_of(change, {job.id, epoch});
+        auto seen = change.seen;
+        seen.rule = inherited.rule;
         if (inherited.end) {
-            end_attempt(state, job, epoch, *inherited.end, inherited.next);
+            end_attempt(state, job, epoch, *inherited.end, inherited.next, seen);
         } else {
+            enter(state, job, epoch, run.session, {.seen = seen});
             take_over(state, job, change.session);
         }
     }

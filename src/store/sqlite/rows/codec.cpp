@@ -108,6 +108,7 @@ void put_attempt(ByteWriter& out, const AttemptRow& a) {
     flags.put(a.end.has_value());
     flags.put(a.late_result.has_value());
     flags.put(a.ended_on.has_value());
+    flags.put(a.started_on.has_value());
     out.number(flags.bits());
     out.number(a.epoch.value);
     out.number(a.generation);
@@ -122,6 +123,7 @@ void put_attempt(ByteWriter& out, const AttemptRow& a) {
     if (a.end) put_end(out, *a.end);
     if (a.late_result) put_end(out, *a.late_result);
     if (a.ended_on) out.at(*a.ended_on);
+    if (a.started_on) out.at(*a.started_on);
     put_kept(out, a.checkpoint);
     put_kept(out, a.evidence);
 }
@@ -134,6 +136,7 @@ AttemptRow get_attempt(ByteReader& in) {
     const bool has_end = flags.get();
     const bool has_late_result = flags.get();
     const bool has_ended_on = flags.get();
+    const bool has_started_on = flags.get();
     a.epoch = {in.small()};
     a.generation = in.small();
     a.assignment = in.number();
@@ -148,6 +151,7 @@ AttemptRow get_attempt(ByteReader& in) {
     if (has_end) a.end = get_end(in);
     if (has_late_result) a.late_result = get_end(in);
     if (has_ended_on) a.ended_on = in.at<WallTime>();
+    if (has_started_on) a.started_on = in.at<WallTime>();
     a.checkpoint = get_kept(in);
     a.evidence = get_kept(in);
     return a;
@@ -211,6 +215,36 @@ Evidence decode_evidence(std::string_view bytes) {
     evidence.ran_for = {in.integer()};
     in.end();
     return evidence;
+}
+
+std::string encode(const Recovery& entry) {
+    ByteWriter out;
+    out.number(form);
+    out.choice(entry.repair);
+    out.choice(entry.effects);
+    out.text(entry.seen_by);
+    out.text(entry.rule);
+    out.integer(entry.time_to_detect.us);
+    out.integer(entry.wait.us);
+    out.text(entry.worker);
+    out.number(entry.end.has_value());
+    if (entry.end) put_end(out, *entry.end);
+    return out.take();
+}
+
+Recovery decode_recovery(std::string_view bytes) {
+    auto in = open(bytes, "an entry of the ledger");
+    Recovery entry;
+    entry.repair = in.choice(Repair::expired);
+    entry.effects = in.choice(Effects::once);
+    entry.seen_by = interned(in.text());
+    entry.rule = interned(in.text());
+    entry.time_to_detect = {in.integer()};
+    entry.wait = {in.integer()};
+    entry.worker = in.text();
+    if (in.number() != 0) entry.end = get_end(in);
+    in.end();
+    return entry;
 }
 
 std::string encode(const AttemptRow& attempt) {

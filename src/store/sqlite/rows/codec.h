@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/evidence.h"
+#include "core/ledger.h"
 #include "store/sqlite/rows/rows.h"
 
 namespace perdure::sqlite {
@@ -19,6 +20,10 @@ Offer decode_offer(std::string_view bytes);
 
 std::string encode(const Evidence& evidence);
 Evidence decode_evidence(std::string_view bytes);
+
+// What `recovery` has no columns for.
+std::string encode(const Recovery& entry);
+Recovery decode_recovery(std::string_view bytes);
 
 std::string encode(const AttemptRow& attempt);
 AttemptRow decode_attempt(std::string_view bytes);

@@ -130,7 +130,8 @@ void put_wait(const Found& row, JobRow& job) {
 Loader::Loader(Connection& c)
     : service_(c,
                "SELECT tick, now_at, grace_until, keeper, keeper_epoch, keeper_deadline, wall_on,"
-               " servers_used, id_high_water, repairs, fenced, made_id_high_water FROM service"),
+               " servers_used, id_high_water, repairs, fenced, last_recovery, made_id_high_water"
+               " FROM service"),
       servers_(c, "SELECT id, number, id_high_water, last_group, fence, used FROM server"),
       session_(c, session_by_id),
       sessions_(c, all_sessions),
@@ -169,7 +170,8 @@ ServiceRow Loader::service() {
     s.id_high_water = row.natural(8);
     s.repairs = row.natural(9);
     s.fenced = row.natural(10);
-    s.made_id_high_water = row.natural(11);
+    s.last_recovery = row.natural(11);
+    s.made_id_high_water = row.natural(12);
     return s;
 }
 

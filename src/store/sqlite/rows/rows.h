@@ -48,6 +48,7 @@ struct AttemptRow {
     std::optional<AttemptEnd> end;
     std::optional<AttemptEnd> late_result;
     std::string_view rule;
+    std::optional<WallTime> started_on;
     std::optional<WallTime> ended_on;
     Kept checkpoint;
     Kept evidence;
@@ -194,6 +195,7 @@ struct ServiceRow {
     std::uint64_t id_high_water = 0;  // of servers whose rows are gone
     std::uint64_t repairs = 0;
     std::uint64_t fenced = 0;
+    std::uint64_t last_recovery = 0;
     std::uint64_t made_id_high_water = 0;  // of the ids that the store itself has drawn
 };
 

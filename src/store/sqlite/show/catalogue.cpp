@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/aftermath.h"
 #include "core/presence.h"
 
 namespace perdure::sqlite {
@@ -49,11 +50,19 @@ const char* jobs_in(JobState state) {
     return all_jobs;
 }
 
+bool is_wanted_end(const Outcome* outcome, const JobFilter& filter) {
+    if (!outcome) return !filter.cause && !filter.ended_before;
+    return (!filter.cause || outcome->cause == *filter.cause) &&
+           (!filter.ended_before || outcome->ended_on < *filter.ended_before) &&
+           !(filter.undealt && outcome->discarded);
+}
+
 bool is_wanted(const JobRow& job, const JobFilter& filter) {
     const auto& states = filter.states;
     const bool state =
         states.empty() || std::count(states.begin(), states.end(), state_of(job)) > 0;
-    return state && (!filter.key || job.spec->key == filter.key);
+    return state && (!filter.key || job.spec->key == filter.key) &&
+           is_wanted_end(job.in<Outcome>(), filter);
 }
 
 }  // namespace
@@ -178,6 +187,16 @@ std::optional<ShowCatalogue::Entry> ShowCatalogue::newest(const Streams& streams
     return newest;
 }
 
+// Of a quarantined job whose last process is not known to be dead.
+std::optional<std::string> ShowCatalogue::worker_in_doubt(const JobRow& job) {
+    if (state_of(job) != JobState::quarantined || job.attempts.empty()) return std::nullopt;
+    const auto& last = job.attempts.back();
+    if (is_known_dead(last.end, last.late_result)) return std::nullopt;
+    const auto session = load_.session(last.session());
+    if (!session) fail_corrupt("job " + job.id.text() + " ran in a session that is not there");
+    return session->worker;
+}
+
 JobLine ShowCatalogue::line(const JobRow& job) {
     JobLine line{.id = job.id,
                  .spec = job.spec,
@@ -187,6 +206,9 @@ JobLine ShowCatalogue::line(const JobRow& job) {
     if (const auto* outcome = job.in<Outcome>()) {
         line.cause = outcome->cause;
         line.ended_on = outcome->ended_on;
+        line.may_have_run = outcome->may_have_run;
+        line.discarded = outcome->discarded;
+        line.may_still_run_on = worker_in_doubt(job);
     }
     if (const auto* run = job.in<Run>()) {
         const auto session = load_.session(run->session);

@@ -36,6 +36,7 @@ private:
     Streams streams_for(const JobFilter& filter, const std::vector<ShapeId>& shapes);
     static std::optional<Entry> newest(const Streams& streams);
     JobLine line(const JobRow& job);
+    std::optional<std::string> worker_in_doubt(const JobRow& job);
 
     void add_queues(const std::string& tenant, Overview& overview);
     void add_limits(const std::string& tenant, Overview& overview);

@@ -17,6 +17,8 @@ OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session, std::uint32
     OverdueRun overdue{.run = run_view(job)};
     const auto& run = overdue.run;
     overdue.renewal = session.renewal;
+    overdue.heard_at = session.heard_at;
+    overdue.claimed_at = job.attempts.back().claimed_at;
     overdue.facts = {.state = run.state,
                      .terms = run.terms,
                      .clean = run.clean,

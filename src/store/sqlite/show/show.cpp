@@ -120,6 +120,7 @@ AttemptView Show::attempt_view(JobId job, const AttemptRow& attempt) {
             .late_result = attempt.late_result,
             .rule = attempt.rule,
             .claimed_on = attempt.claimed_on,
+            .started_on = attempt.started_on,
             .ended_on = attempt.ended_on,
             .evidence = load_.evidence(job, attempt)};
 }

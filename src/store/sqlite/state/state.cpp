@@ -28,12 +28,14 @@ State::State(Connection& c, const Timing& t)
       load(c),
       shapes(c),
       holders(c),
+      ledger(c),
       relations(c),
       places_(c),
       save_service_(c,
                     "UPDATE service SET tick = ?, now_at = ?, grace_until = ?, keeper = ?,"
                     " keeper_epoch = ?, keeper_deadline = ?, wall_on = ?, servers_used = ?,"
-                    " id_high_water = ?, repairs = ?, fenced = ?, made_id_high_water = ?"),
+                    " id_high_water = ?, repairs = ?, fenced = ?, last_recovery = ?,"
+                    " made_id_high_water = ?"),
       save_server_(c,
                    "INSERT OR REPLACE INTO server (id, number, id_high_water, last_group, fence,"
                    " used) VALUES (?, ?, ?, ?, ?, ?)"),
@@ -144,6 +146,7 @@ void State::forget(JobRow& job) {
     index(job, -1);
     places_.forget(job);
     relations.forget(job);
+    ledger.forget(job.id);
     jobs_bytes_ -= size_of(*job.spec);
     jobs_.erase(job.id.value);
 }
@@ -278,7 +281,8 @@ void State::save_all() {
     const auto& s = service;
     save_service_.run_one({s.clock.tick, s.clock.now, s.clock.grace_until, s.keeper.holder,
                            s.keeper.epoch, s.keeper.deadline, s.wall, s.servers_used,
-                           s.id_high_water, s.repairs, s.fenced, s.made_id_high_water});
+                           s.id_high_water, s.repairs, s.fenced, s.last_recovery,
+                           s.made_id_high_water});
 }
 
 bool State::is_full() const { return jobs_.size() > jobs_max || jobs_bytes_ > bytes_max; }

@@ -18,6 +18,7 @@
 #include "store/sqlite/rows/load.h"
 #include "store/sqlite/rows/rows.h"
 #include "store/sqlite/state/holders.h"
+#include "store/sqlite/state/ledger_table.h"
 #include "store/sqlite/state/place_tables.h"
 #include "store/sqlite/state/relations.h"
 #include "store/sqlite/state/shapes.h"
@@ -33,11 +34,13 @@ public:
     Loader load;
     Shapes shapes;
     Holders holders;
+    LedgerTable ledger;
     Relations relations;
     ServiceRow service;  // written with every group
 
     // Of the group that is being applied.
     bool work_appeared = false;
+    std::vector<Recovery> recoveries;
     std::uint64_t promoted = 0;  // jobs that came back into `ready` from `blocked`
     std::deque<JobId> ended;     // and somebody waits for it; see settle_ends()
 

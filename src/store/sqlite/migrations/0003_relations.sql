@@ -1,4 +1,4 @@
--- 0002_relations: what the end of one job means to others [P7].
+-- 0003_relations: what the end of one job means to others [P7].
 --
 -- A job that waits for others is in `wait`, which has a deadline like every place [P3]. What it
 -- waits for, or whose callback it is, are its rows in `awaited`; the transaction that ends the other

@@ -2,34 +2,34 @@
 // What needs a person, and why.
 #include <fmt/format.h>
 
-#include <boost/json/array.hpp>
-
 #include "cli/answer.h"
-#include "cli/job/commands.h"
+#include "cli/recovery/commands.h"
+#include "cli/recovery/quarantined.h"
 #include "cli/table.h"
 
 namespace perdure::cli {
 
 ExitCode list_quarantine(Context& context) {
-    const auto asked =
-        ask(context.api, context.term, {.target = "/v1/jobs?state=quarantined&limit=1000"});
-    if (!asked) return asked.code;
+    const auto found = find_quarantined(context);
+    if (!found.jobs) return found.code;
     if (context.json()) {
-        context.term.print(*asked.body);
+        boost::json::object document;
+        document["jobs"] = *found.jobs;
+        context.term.print(document);
         return ExitCode::ok;
     }
-    Table table({"ID", "QUEUE", "SINCE", "TRIES", "CAUSE", "WHAT"});
-    for (const auto& job : list_of(*asked.body, "jobs"))
+    Table table({"ID", "QUEUE", "SINCE", "TRIES", "CAUSE", "MAY STILL RUN ON", "WHAT"});
+    for (const auto& job : *found.jobs)
         table.add({text_of(job, "id"), text_of(job, "queue"),
                    relative_of(job, "ended_at", context.world.now()), text_of(job, "epoch"),
-                   text_of(job, "cause"), what_it_does(job)});
+                   text_of(job, "cause"), text_of(job, "may_still_run_on"), what_it_does(job)});
     if (table.empty()) {
         context.term.say("nothing is in quarantine");
         return ExitCode::ok;
     }
     context.term.out(table.text(context.term));
     context.term.say(
-        "look at one: perdure job show ID; then perdure quarantine release, accept or "
+        "the evidence: perdure quarantine show ID; then perdure quarantine release, accept or "
         "discard");
     return ExitCode::ok;
 }

@@ -1,0 +1,139 @@
+// GET /v1/recoveries: the ledger, newest first, by pages.
+// POST /v1/recover: one sweep by hand, or only a look at what it would do.
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "api/handlers/handlers.h"
+#include "api/handlers/reading.h"
+#include "api/http/query.h"
+#include "api/recovery_views.h"
+#include "wire/text_time.h"
+
+namespace perdure::handlers {
+namespace {
+
+constexpr std::uint32_t page_usual = 50;
+constexpr std::uint32_t page_max = 1000;
+
+template <class Enum>
+void read_name(QueryReader& query, std::string_view what, std::span<const std::string_view> names,
+               std::optional<Enum>& into) {
+    const auto text = query.text(what);
+    if (!text) return;
+    const auto found = std::find(names.begin(), names.end(), *text);
+    if (found == names.end())
+        return query.misfit(what, "there is no " + std::string(what) + " `" + *text + "`");
+    into = static_cast<Enum>(found - names.begin());
+}
+
+RecoveryFilter read_filter(QueryReader& query) {
+    RecoveryFilter filter{.tenant = query.tenant()};
+    if (const auto job = query.text("job")) {
+        filter.job = JobId::parse(*job);
+        if (!filter.job) query.misfit("job", "must be the id of a job");
+    }
+    read_name(query, "cause", cause_names, filter.cause);
+    read_name(query, "detector", detector_names, filter.detector);
+    read_name(query, "incident", incident_names, filter.incident);
+    if (const auto since = query.text("since")) {
+        filter.since = time_value(*since);
+        if (!filter.since) query.misfit("since", "must be a time like 2026-11-15T09:30:00Z");
+    }
+    filter.limit = static_cast<std::uint32_t>(query.number("limit", page_usual, 1, page_max));
+    const auto before = query.number("before", 0, 1, std::uint64_t{1} << 62);
+    if (before != 0) filter.before = before;
+    return filter;
+}
+
+struct RecoverWish {
+    bool report_only = false;
+};
+constexpr std::array recover_fields = {JsonField<RecoverWish>{
+    "report_only", [](const JsonCursor& at, RecoverWish& w) { at.read(w.report_only); }}};
+
+std::string_view outcome_of(const SweepFinding& finding, bool carried_out) {
+    if (!finding.acts) return "left_alone";
+    if (!carried_out) return "would_do";
+    return finding.refused ? "refused" : "done";
+}
+
+void write_finding(JsonWriter& out, const SweepFinding& finding, bool carried_out) {
+    out.begin_object();
+    if (finding.attempt.job) {
+        out.field("job", finding.attempt.job);
+        out.field("epoch", finding.attempt.epoch.value);
+    }
+    out.field("saw", finding.saw);
+    out.field("does", finding.does);
+    out.field("outcome", outcome_of(finding, carried_out));
+    if (finding.refused) out.field("why", finding.refused->what);
+    out.field("seen_by", finding.seen_by);
+    out.field("rule", finding.rule);
+    out.end_object();
+}
+
+// Everything that a sweep looks at and that was not found overdue.
+void write_healthy(JsonWriter& out, const Overview& overview, const SweepReport& report) {
+    std::array<std::uint64_t, places.size()> jobs{};
+    for (const auto& queue : overview.queues)
+        for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i] += queue.jobs[i];
+    const auto in = [&](JobState state) { return jobs[static_cast<std::size_t>(state)]; };
+    const auto all = in(JobState::scheduled) + in(JobState::ready) + in(JobState::blocked) +
+                     in(JobState::starting) + in(JobState::running) + in(JobState::waiting);
+    std::uint64_t overdue = 0;
+    for (const auto& finding : report.findings) overdue += finding.attempt.job ? 1 : 0;
+    std::uint64_t suspect = 0;
+    for (const auto& worker : overview.workers) suspect += worker.suspect ? 1 : 0;
+    out.key("healthy");
+    out.begin_object();
+    out.field("jobs", all - std::min(all, overdue));
+    out.field("workers", overview.workers.size() - suspect);
+    out.end_object();
+    out.field("silent_workers", suspect);
+}
+
+}  // namespace
+
+Task<Response> list_recoveries(Api& api, const Request& request) {
+    QueryReader query(request);
+    auto filter = read_filter(query);
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    auto page = co_await api.catalogue.recoveries(std::move(filter));
+    if (!page) co_return problem(page.error());
+    Response response;
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.key("recoveries");
+    out.begin_array();
+    for (const auto& line : page->recoveries) write_recovery(out, line);
+    out.end_array();
+    if (page->next) out.field("next", *page->next);
+    out.end_object();
+    co_return response;
+}
+
+Task<Response> recover_now(Api& api, const Request& request) {
+    RecoverWish wish;
+    if (const auto misfit = read_body<RecoverWish>(request, recover_fields, wish))
+        co_return problem(*misfit);
+    // First the counts: what is done below changes them.
+    auto overview = co_await api.catalogue.overview("default");
+    if (!overview) co_return problem(overview.error());
+    const auto how = wish.report_only ? SweepByHand::report_only : SweepByHand::carry_out;
+    auto report = co_await api.server.sweeper().sweep_by_hand(how);
+    if (!report) co_return problem(report.error());
+    Response response;
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.field("report_only", wish.report_only);
+    out.key("findings");
+    out.begin_array();
+    for (const auto& finding : report->findings) write_finding(out, finding, report->carried_out);
+    out.end_array();
+    write_healthy(out, *overview, *report);
+    out.end_object();
+    co_return response;
+}
+
+}  // namespace perdure::handlers

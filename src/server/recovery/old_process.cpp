@@ -1,0 +1,66 @@
+#include "server/recovery/old_process.h"
+
+#include <fmt/format.h>
+
+#include "base/probe.h"
+
+namespace perdure {
+namespace {
+
+constexpr auto look_again = milliseconds(100);
+constexpr auto report_patience = seconds(3);  // besides the kill grace
+
+}  // namespace
+
+Task<Result<OldProcess>> OldProcesses::find(JobView job) {
+    OldProcess old;
+    if (job.attempts.empty()) co_return old;
+    const auto& last = job.attempts.back();
+    old.attempt = {job.id, last.epoch};
+    AftermathFacts facts{.end = last.end, .late_result = last.late_result};
+    if (is_known_dead(last.end, last.late_result)) co_return old;
+    auto owner = co_await store_.session(last.session);
+    if (!owner) co_return owner.error();
+    auto newest = co_await store_.opening(owner->directory);
+    if (!newest) co_return newest.error();
+    const auto& now = *newest ? **newest : *owner;
+    facts.session_is_open = now.open;
+    facts.same_boot = now.directory.boot == owner->directory.boot;
+    old.silent_for = now.clock.now - now.heard_at;
+    facts.suspect = old.silent_for >= timing_.suspect;
+    old.aftermath = decide_aftermath(facts).aftermath;
+    old.session = now.session;
+    old.worker = owner->worker;
+    old.machine = owner->directory.machine;
+    co_return old;
+}
+
+bool OldProcesses::stop(const OldProcess& old) {
+    if (old.aftermath != Aftermath::reachable) return false;
+    reached<"old_process_told_to_stop">();
+    return dispatcher_.send(old.session, KillOrder{old.attempt, Cause::cancelled});
+}
+
+Task<std::optional<AttemptEnd>> OldProcesses::wait_for_its_end(AttemptKey attempt) {
+    const auto until = clock_.boot() + timing_.kill_grace + report_patience;
+    const auto alarm = clock_.make_alarm();
+    while (clock_.boot() < until) {
+        co_await alarm->wait(look_again);
+        std::vector<JobId> ids{attempt.job};
+        auto jobs = co_await store_.jobs(std::move(ids));
+        if (!jobs || jobs->empty() || jobs->front().attempts.empty()) continue;
+        const auto& last = jobs->front().attempts.back();
+        if (last.epoch != attempt.epoch) break;  // somebody else has dealt with it
+        if (last.late_result) co_return last.late_result;
+    }
+    co_return std::nullopt;
+}
+
+std::string may_still_run_text(const OldProcess& old) {
+    return fmt::format(
+        "attempt {} may still run on worker `{}` (machine {}), of which nothing was heard for "
+        "{:.0f} s: make sure that it is dead, then release it with --may-still-run",
+        old.attempt.epoch.value, old.worker, old.machine, old.silent_for.seconds());
+}
+
+}  // namespace perdure

@@ -1,0 +1,23 @@
+#include "store/sqlite/apply/ledger.h"
+
+namespace perdure::sqlite {
+
+void enter(State& state, const JobRow& job, Epoch epoch, SessionId owner,
+           const RepairFacts& facts) {
+    const auto decision = decide_repair(facts);
+    if (!decision) return;
+    auto entry = recovery_of({job.id, epoch}, job.spec->effects, facts, *decision);
+    entry.id = ++state.service.last_recovery;
+    entry.on = state.service.wall;
+    if (owner) entry.worker = state.session_that_exists(owner).worker;
+    state.ledger.insert(entry);
+    state.recoveries.push_back(std::move(entry));
+}
+
+void enter_expiry(State& state, const JobRow& job, const WaitDecision& decision, JobState ends_as) {
+    auto facts = wait_facts(job);
+    facts.now = state.now();
+    enter(state, job, job.epoch, SessionId{}, expiry_facts(facts, decision, ends_as));
+}
+
+}  // namespace perdure::sqlite
