@@ -1,6 +1,13 @@
 #include "core/presence.h"
 
 namespace perdure {
+namespace {
+
+// More than any wait for a claim, and than the clocks of two servers differ, which draw the ids by
+// which the oldest job is found.
+constexpr auto session_kept_for = days(1);
+
+}  // namespace
 
 bool is_silent(ServiceTime heard_at, ServiceTime now, const Timing& timing) {
     return now >= heard_at + timing.suspect;
@@ -18,6 +25,16 @@ OutputPieceDecision decide_output_piece(const OutputPieceFacts& f) {
     if (!f.session_is_open) return {false, "O1/session_ended"};
     if (!f.in_run_under_it) return {false, "O1/not_its_attempt"};
     return {true, "O1/its_own"};
+}
+
+SessionRetentionDecision decide_session_retention(const SessionRetentionFacts& f) {
+    if (f.owns_attempts) return {false, "O3/has_attempts"};
+    if (f.now < f.lease_deadline) return {false, "O3/there"};
+    const auto unneeded_from = f.heard_at + session_kept_for;
+    if (f.now < unneeded_from) return {false, "O1/may_come_back"};
+    if (f.oldest_submit && *f.oldest_submit < unneeded_from)
+        return {false, "O1/an_attempt_may_name_it"};
+    return {true, "O1/nobody_names_it"};
 }
 
 }  // namespace perdure

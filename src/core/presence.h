@@ -1,8 +1,9 @@
 // Presence: whether a session is still there, as people see it, and whether what it says of an
-// attempt's output counts (rules O1, O3).
+// attempt's output counts (rules O1, O3), and when its row can go.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "core/service_time.h"
@@ -38,5 +39,20 @@ struct OutputPieceDecision {
     std::string_view rule;
 };
 OutputPieceDecision decide_output_piece(const OutputPieceFacts& facts);
+
+// The row of a session goes once no attempt can name it: nothing was claimed for it later than
+// `suspect` after it was last heard, so that jobs submitted well after that have never been its.
+struct SessionRetentionFacts {
+    bool owns_attempts = false;
+    ServiceTime lease_deadline;
+    ServiceTime heard_at;
+    std::optional<ServiceTime> oldest_submit;  // of all jobs that are stored
+    ServiceTime now;
+};
+struct SessionRetentionDecision {
+    bool forget = false;
+    std::string_view rule;
+};
+SessionRetentionDecision decide_session_retention(const SessionRetentionFacts& facts);
 
 }  // namespace perdure

@@ -29,5 +29,24 @@ TEST(DecideOutputPiece, counts_only_for_the_running_attempt_of_an_open_session) 
             EXPECT_EQ(decide_output_piece({open, its_own}).counts, open && its_own);
 }
 
+TEST(DecideSessionRetention, forgets_what_no_attempt_can_name) {
+    const ServiceTime now{days(100).us};
+    for (const bool owns : both)
+        for (const std::int64_t lease : {-1, 0, 1})
+            for (const std::int64_t silent : {0, 23, 24, 240})
+                for (const std::int64_t oldest : {-1, 0, 23, 24, 100, 240, 241}) {
+                    SessionRetentionFacts facts{.owns_attempts = owns,
+                                                .lease_deadline = now + seconds(lease),
+                                                .heard_at = now - hours(silent),
+                                                .now = now};
+                    if (oldest >= 0) facts.oldest_submit = facts.heard_at + hours(oldest);
+                    const bool long_ago = silent >= 24;
+                    const bool unnamed = oldest < 0 || oldest >= 24;
+                    EXPECT_EQ(decide_session_retention(facts).forget,
+                              !owns && lease <= 0 && long_ago && unnamed)
+                        << decide_session_retention(facts).rule;
+                }
+}
+
 }  // namespace
 }  // namespace perdure

@@ -92,6 +92,46 @@ TEST_P(Retention, a_key_is_kept_as_long_as_its_submit_has_asked_for) {
     EXPECT_TRUE(get<Submitted>(apply(submit_of(spec))).created);
 }
 
+TEST_P(Retention, a_session_goes_when_no_attempt_can_name_it) {
+    const Worker same{.name = "same"};
+    const auto first = open_session(same);
+    const auto id = submit(Wanted::job());
+    finish(first, run_one(first), success());
+    const auto later = takeover_of(first, same);
+    ASSERT_TRUE(apply(later).has_value());
+    const auto busy = open_session({.name = "busy"});
+    const auto running = submit(Wanted::once());
+    run_one(busy);
+    const auto is_known = [&](SessionId session) {
+        return run(store().session(session)).has_value();
+    };
+
+    // All are silent for long; but the first job names the first session, the second one the third.
+    pass(timing.retention - seconds(1));
+    EXPECT_TRUE(forget().empty());
+    EXPECT_TRUE(is_known(first));
+    EXPECT_TRUE(is_known(busy));
+    pass(seconds(1));
+    EXPECT_EQ(forget(), std::vector{id});
+    EXPECT_TRUE(is_known(first)) << "a job that was there with it is there";
+    const DealWithQuarantined discard{.job = running, .action = QuarantineAction::discard};
+    ASSERT_TRUE(apply(settle_of({running, Epoch{1}})).has_value());
+    ASSERT_TRUE(apply(discard).has_value());
+    pass(timing.retention);
+    EXPECT_EQ(forget(), std::vector{running});
+    EXPECT_FALSE(is_known(first));
+    EXPECT_FALSE(is_known(later.session));
+    EXPECT_FALSE(is_known(busy));
+
+    // A directory that comes back is a new one, and what runs is kept.
+    const auto back = open_session(same);
+    submit(Wanted::once());
+    run_one(back);
+    pass(timing.retention);
+    EXPECT_TRUE(forget().empty());
+    EXPECT_TRUE(is_known(back));
+}
+
 TEST_P(Retention, the_key_of_a_removed_job_says_gone_until_its_own_time_is_over) {
     auto spec = Wanted::job();
     spec.idempotency_key = "once-only";

@@ -307,6 +307,7 @@ def run(names):
         instance = Instance()
         try:
             TABLE[name](instance)
+            expect(not instance.crashes(), instance.crashes())
             print(f"{'ok':<6} {name}", flush=True)
         except Exception as failure:  # every row is tried
             failed.append(name)

@@ -19,6 +19,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PERDURE = os.environ.get("E2E_PERDURE", os.path.join(ROOT, "build", "bin", "perdure"))
 
 
+OUR_BUG = re.compile(r"Sanitizer|runtime error: |broken invariant|terminate called|free\(\): |"
+                     r"malloc\(\): |corrupted|stack smashing|died by signal (6|7|8|11) ")
+
+
 class Refused(Exception):
     """An answer that is not 2xx."""
 
@@ -94,6 +98,10 @@ class Instance:
             if found:
                 self.port = int(found.group(1))
                 self.ready.set()
+
+    def crashes(self):
+        """What only a bug of ours says. The watchdog restarts what dies, so nobody else notices."""
+        return [line.rstrip() for line in self.said if OUR_BUG.search(line)]
 
     def stop(self, timeout=60):
         """SIGTERM, as a person would; returns the exit code."""

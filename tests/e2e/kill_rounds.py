@@ -167,6 +167,7 @@ def run(rounds, seed):
         ended = instance.wait_until_ended(load.accepted, patience=90)
         wrong = check(load, ended)
         wrong += [f"left over: {pid} {name}" for pid, name in await_no_leftovers(instance).items()]
+        wrong += ["it said: " + line for line in instance.crashes()[:20]]
         fsck = run_cli(instance, "fsck")
         if fsck.returncode != 0:
             wrong.append("fsck: " + fsck.stdout + fsck.stderr)

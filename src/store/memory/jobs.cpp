@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/zoo.h"
 #include "core/aftermath.h"
+#include "core/presence.h"
 #include "core/submit.h"
 #include "store/memory/apply.h"
 #include "store/memory/ending.h"
@@ -301,6 +302,27 @@ ChangeReply apply(State& state, const Hold& change) {
     return {Applied{}};
 }
 
+namespace {
+
+void forget_sessions(State& state, std::uint32_t max) {
+    std::vector<SessionId> unneeded;
+    for (const auto& [id, session] : state.sessions) {
+        if (unneeded.size() == max) break;
+        SessionRetentionFacts facts{.owns_attempts = !state.places.runs_of(id).empty(),
+                                    .lease_deadline = session.lease_deadline,
+                                    .heard_at = session.heard_at,
+                                    .now = state.clock.now};
+        if (!state.jobs.empty()) facts.oldest_submit = state.jobs.begin()->second.submitted_at;
+        if (decide_session_retention(facts).forget) unneeded.push_back(id);
+    }
+    for (const auto id : unneeded) {
+        std::erase_if(state.latest_sessions, [&](const auto& entry) { return entry.second == id; });
+        state.sessions.erase(id);
+    }
+}
+
+}  // namespace
+
 ChangeReply apply(State& state, const ForgetEnded& change) {
     Forgotten forgotten;
     const auto& due = state.places.retentions();
@@ -313,6 +335,7 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
     std::erase_if(state.idempotency, [&](const auto& entry) {
         return entry.second.until && *entry.second.until <= state.clock.now;
     });
+    forget_sessions(state, change.max);
     return {forgotten};
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "core/presence.h"
 #include "core/submit.h"
 #include "store/sqlite/apply/apply.h"
 #include "store/sqlite/apply/ledger.h"
@@ -52,6 +53,21 @@ void forget(State& state, JobRow& job) {
         state.put_key(*job.spec, {job.id, job.body_hash, outcome->state, until});
     }
     state.forget(job);
+}
+
+void forget_sessions(State& state, std::uint32_t max) {
+    const auto oldest = state.load.oldest_submit();
+    std::vector<SessionId> unneeded;
+    for (const auto& [id, session] : state.sessions()) {
+        if (unneeded.size() == max) break;
+        const SessionRetentionFacts facts{.owns_attempts = !state.runs_of(id).empty(),
+                                          .lease_deadline = session.lease_deadline,
+                                          .heard_at = session.heard_at,
+                                          .oldest_submit = oldest,
+                                          .now = state.now()};
+        if (decide_session_retention(facts).forget) unneeded.push_back(id);
+    }
+    for (const auto id : unneeded) state.forget_session(id);
 }
 
 Error same_id() { return not_possible("a job with this id exists"); }
@@ -208,6 +224,7 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
     forgotten.jobs = state.places().to_forget(state.now(), change.max);
     for (const auto id : forgotten.jobs) forget(state, state.job_that_exists(id));
     state.drop_old_keys();
+    forget_sessions(state, change.max);
     return {forgotten};
 }
 

@@ -141,6 +141,7 @@ Loader::Loader(Connection& c)
                    "SELECT job, body_hash, gone_as, kept_until FROM idempotency"
                    " WHERE tenant = ? AND key = ?"),
       job_(c, "SELECT shape, body_hash, submitted_at, spec FROM job WHERE id = ?"),
+      oldest_submit_(c, "SELECT submitted_at FROM job ORDER BY id LIMIT 1"),
       history_(c, "SELECT body FROM attempt WHERE job = ? AND epoch < ? ORDER BY epoch"),
       large_(c, "SELECT body FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
       run_(c,
@@ -216,6 +217,12 @@ std::optional<IdempotencyRow> Loader::idempotency(const std::string& tenant,
     if (!row.is_null(2)) found.gone = choice(row, 2, JobState::quarantined);
     found.until = row.maybe_at<ServiceTime>(3);
     return found;
+}
+
+std::optional<ServiceTime> Loader::oldest_submit() {
+    auto row = oldest_submit_.query({});
+    if (!row.next()) return std::nullopt;
+    return row.at<ServiceTime>(0);
 }
 
 std::optional<JobRow> Loader::what_was_asked(JobId id) {

@@ -25,6 +25,8 @@ public:
     std::optional<SessionId> latest_session(const StateDirectory& directory);
     std::optional<IdempotencyRow> idempotency(const std::string& tenant, const std::string& key);
 
+    // When the first of all jobs that are stored was submitted.
+    std::optional<ServiceTime> oldest_submit();
     // With its newest attempt alone.
     std::optional<JobRow> job(JobId id);
     // The same for a row of `ready`: rank, since, queue_deadline, kept_until, avoid, avoid_until,
@@ -45,7 +47,7 @@ private:
     bool find_ready(JobRow& job);
 
     Statement service_, servers_, session_, sessions_, latest_session_, idempotency_;
-    Statement job_, history_, large_;
+    Statement job_, oldest_submit_, history_, large_;
     Statement run_, outcome_, timer_, blocked_, wait_, ready_, line_;
 };
 

@@ -48,6 +48,8 @@ State::State(Connection& c, const Timing& t)
       save_directory_(c,
                       "INSERT OR REPLACE INTO directory (machine, device, inode, session)"
                       " VALUES (?, ?, ?, ?)"),
+      delete_session_(c, "DELETE FROM session WHERE id = ?"),
+      delete_directory_(c, "DELETE FROM directory WHERE session = ?"),
       put_key_(c,
                "INSERT OR REPLACE INTO idempotency (tenant, key, job, body_hash, gone_as,"
                " kept_until) VALUES (?, ?, ?, ?, ?, ?)"),
@@ -212,6 +214,15 @@ SessionRow& State::add_session(SessionRow session) {
     latest_sessions_[place_of(d)] = id;
     changed_sessions_.insert(id);
     return sessions_.emplace(id, std::move(session)).first->second;
+}
+
+void State::forget_session(SessionId id) {
+    delete_session_.run_one({id});
+    delete_directory_.run({id});  // unless a later session has it
+    std::erase_if(latest_sessions_, [&](const auto& entry) { return entry.second == id; });
+    changed_sessions_.erase(id);
+    confirmed_until_.erase(id);
+    sessions_.erase(id);
 }
 
 std::optional<SessionId> State::latest_session(const StateDirectory& directory) const {

@@ -77,6 +77,7 @@ public:
     const SessionRow& session_that_exists(SessionId id) const;
     SessionRow& change_session(SessionId id);
     SessionRow& add_session(SessionRow session);
+    void forget_session(SessionId id);
     std::optional<SessionId> latest_session(const StateDirectory& directory) const;
     const std::map<SessionId, SessionRow>& sessions() const { return sessions_; }
     std::uint64_t draw_assignment(SessionId session);
@@ -117,6 +118,7 @@ private:
     std::map<ServerId, ServerRow> servers_;
 
     Statement save_service_, save_server_, delete_server_, save_session_, save_directory_;
+    Statement delete_session_, delete_directory_;
     Statement put_key_, drop_keys_;
 };
 
