@@ -14,6 +14,7 @@ struct FileEntry {
     std::string name;  // dotted: "worker.slots"
     Value value;
     std::size_t line = 0;
+    bool is_flag = false;  // true or false, as a text
 };
 
 // `path` is only for messages. What is not TOML is refused with its line.

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "shim/format/attempt_files.h"
 #include "shim/format/fd.h"
 #include "shim/format/order.h"
@@ -35,6 +36,13 @@ bool settle_in() {
            ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
+// Which faults there are was drawn by the worker; each strikes once.
+void arm(std::vector<std::string> faults) {
+    for (auto& fault : faults) fault += "=100%x1";
+    auto parsed = perdure::parse_faults(faults);
+    if (parsed) perdure::arm_faults(std::move(*parsed), "", 0);
+}
+
 }  // namespace
 
 int main() {
@@ -45,6 +53,8 @@ int main() {
     if (!text) return bad_order;
     auto order = parse_order(*text);
     if (!order) return bad_order;
+    if (!order->faults.empty()) arm(order->faults);
+    die_if(Fault::shim_dies_at_once);
     Shim shim(Fd(directory_fd), Fd(worker_fd), std::move(*order));
     return shim.run();
 }
