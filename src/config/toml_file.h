@@ -14,6 +14,7 @@ struct FileEntry {
     std::string name;  // dotted: "worker.slots"
     Value value;
     std::size_t line = 0;
+    bool is_flag = false;  // true or false, as a text
     bool is_json = false;  // a list of other things than texts: the value is its JSON
     std::vector<std::size_t> element_lines = {};  // of a list
 };

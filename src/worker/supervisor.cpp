@@ -3,8 +3,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/fault.h"
 #include "base/probe.h"
 #include "core/crash_loop.h"
+#include "core/start.h"
 #include "core/worker_rules.h"
 
 namespace perdure {
@@ -108,6 +110,7 @@ void Supervisor::take(Assignment assignment) {
 
 Task<void> Supervisor::prepare(Assignment assignment) {
     const auto key = assignment.attempt;
+    die_if(Fault::worker_after_assignment);
     const auto prepared = co_await context_.ports.processes.prepare(std::move(assignment));
     auto* attempt = table_.find(key);
     if (!attempt || attempt->phase != Phase::preparing) co_return;  // its shim has spoken first
@@ -130,8 +133,19 @@ Task<void> Supervisor::prepare(Assignment assignment) {
     context_.report_bell->ring();
 }
 
-void Supervisor::session_opened() {
-    for (const auto key : table_.keys()) start_at_once(key);
+void Supervisor::start_what_waits() {
+    bool asks = false;
+    for (const auto key : table_.keys()) {
+        start_at_once(key);
+        asks = asks || table_.find(key)->phase == Phase::prepared;
+    }
+    if (asks) context_.report_bell->ring();
+}
+
+bool Supervisor::may_begin(const Terms& terms) const {
+    return lease_forbids_start(terms, *session_.lease_until(), context_.now(),
+                               context_.options.timing)
+        .empty();
 }
 
 void Supervisor::start_at_once(AttemptKey key) {
@@ -139,6 +153,7 @@ void Supervisor::start_at_once(AttemptKey key) {
     if (!attempt || attempt->phase != Phase::prepared) return;
     if (attempt->terms.asks || attempt->killed_as) return;
     if (!session_.is_open() || context_.mode != WorkerMode::working) return;
+    if (!may_begin(attempt->terms)) return;  // the next renewal starts it
     attempt->phase = Phase::ordered;
     attempt->raise_lease(*session_.lease_until());
     context_.ports.processes.start(
@@ -151,6 +166,7 @@ void Supervisor::go(AttemptKey key, BootTime sent, BootTime lease_until) {
     attempt->start_is_known = true;
     const bool waits = attempt->phase == Phase::prepared || attempt->phase == Phase::ordered;
     if (!waits || attempt->killed_as || context_.mode != WorkerMode::working) return;
+    die_if(Fault::worker_after_go);
     attempt->phase = Phase::ordered;
     attempt->go_until = sent + context_.options.timing.go;
     // The lease as it was known before the ask: when that was committed, it was at least as long.
@@ -204,6 +220,7 @@ void Supervisor::evict_all() {
 void Supervisor::acknowledge(AttemptKey key) {
     const auto* attempt = table_.find(key);
     if (!attempt) return;
+    die_if(Fault::worker_before_forget);
     if (attempt->has_directory) context_.ports.processes.forget(key);
     table_.erase(key);
     context_.drain_bell->ring();
@@ -234,6 +251,7 @@ void Supervisor::on_event(ProcessEvent event) {
     switch (event.kind) {
         case ProcessEvent::Kind::started: on_started(event.attempt); break;
         case ProcessEvent::Kind::ended:
+            die_if(Fault::worker_after_result);
             conclude(event.attempt, event.end, std::move(event.evidence));
             break;
         case ProcessEvent::Kind::printed: on_printed(event.attempt); break;

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/fault.h"
 #include "base/probe.h"
 
 namespace perdure {
@@ -61,6 +62,10 @@ Task<bool> Heartbeat::beat() {
                     .lease = request.lease,
                     .mode = context_.mode,
                     .listed = request.attempts};
+    if (strikes(Fault::worker_heartbeat_lost)) {
+        failed(sent, error(Errc::unavailable, "fault point worker.heartbeat_lost"));
+        co_return false;
+    }
     auto answer = co_await context_.ports.servers.heartbeat(sent.server, std::move(request));
     if (context_.stop.requested()) co_return true;
     if (!answer) {
@@ -98,6 +103,7 @@ void Heartbeat::renew(const Sent& sent, const std::vector<AttemptKey>& stopped) 
     }
     // At once: a worker that detaches is gone before its watch comes round again (L2).
     watch_.tell_shims();
+    supervisor_.start_what_waits();  // for a lease that is good
 }
 
 void Heartbeat::obey(const Sent& sent, HeartbeatAnswerMessage answer) {
