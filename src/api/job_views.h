@@ -8,7 +8,7 @@
 #include "core/service_time.h"
 #include "ports/catalogue.h"
 #include "ports/views.h"
-#include "server/live_progress.h"
+#include "server/sessions/live_progress.h"
 #include "wire/json_writer.h"
 
 namespace perdure {

@@ -12,9 +12,7 @@ class HostBadCasesTest : public ProcessesTest {
 protected:
     void SetUp() override { open(); }
 
-    static bool has_namespaces() {
-        return ::system("unshare --pid --fork true 2>/dev/null") == 0;
-    }
+    static bool has_namespaces() { return ::system("unshare --pid --fork true 2>/dev/null") == 0; }
     const OnDisk* found(const WorkerLife& life, AttemptKey key) {
         for (const auto& one : life.found)
             if (one.attempt == key) return &one;
@@ -55,8 +53,10 @@ TEST_F(HostBadCasesTest, a_job_that_kills_its_shim_is_killed_itself) {
 
 TEST_F(HostBadCasesTest, a_pid_namespace_of_its_own_hides_nothing) {
     if (!has_namespaces()) GTEST_SKIP() << "no namespaces for us here";
-    const auto hidden = "unshare --pid --fork sh -c 'trap \"\" TERM; sleep 61 & "
-                        "echo x > " + root_ + "/ready; wait; sleep 61'";
+    const auto hidden =
+        "unshare --pid --fork sh -c 'trap \"\" TERM; sleep 61 & "
+        "echo x > " +
+        root_ + "/ready; wait; sleep 61'";
     const auto count_sleepers = [&] {
         std::size_t number = 0;
         for (const auto& row : descendants_of(::getpid(), list_processes()))
@@ -71,8 +71,9 @@ TEST_F(HostBadCasesTest, a_pid_namespace_of_its_own_hides_nothing) {
     until("the shim has gone as well", [&] { return count_sleepers() == 0; });
 
     std::filesystem::remove(root_ + "/ready");
-    const auto left = begin(shell(hidden + " & while [ ! -s " + root_ + "/ready ]; do sleep 0.01; "
-                                           "done; exit 3"));
+    const auto left = begin(shell(hidden + " & while [ ! -s " + root_ +
+                                  "/ready ]; do sleep 0.01; "
+                                  "done; exit 3"));
     EXPECT_EQ(end_of(left).end.exit_code, 3);
     until("what it has left is gone", [&] { return count_sleepers() == 0; });
 }
@@ -101,11 +102,13 @@ TEST_F(HostBadCasesTest, a_working_directory_that_vanishes_hurts_only_who_needs_
 
 TEST_F(HostBadCasesTest, a_checkpoint_of_two_gigabytes_is_refused_by_its_size) {
     const auto key = running(false);
-    std::ofstream(root_ + "/ask.py") << "import socket, sys\n"
-                                        "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n"
-                                        "s.sendall(b'checkpoint 2147483648\\n')\n"
-                                        "print(s.recv(99).decode().strip())\n";
-    const auto line = "python3 " + root_ + "/ask.py " + directory(key) + "/job > " + root_ + "/said";
+    std::ofstream(root_ + "/ask.py")
+        << "import socket, sys\n"
+           "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n"
+           "s.sendall(b'checkpoint 2147483648\\n')\n"
+           "print(s.recv(99).decode().strip())\n";
+    const auto line =
+        "python3 " + root_ + "/ask.py " + directory(key) + "/job > " + root_ + "/said";
     ASSERT_EQ(::system((line + " &").c_str()), 0);
     EXPECT_EQ(text_of(root_ + "/said"), "error invalid the body is larger than 1 MiB");
     processes_->kill(key, Cause::cancelled);
@@ -170,7 +173,8 @@ TEST_F(HostBadCasesTest, an_order_of_an_older_version_is_understood) {
     EXPECT_FALSE(one->started);
 }
 
-// [P2] A flood of progress reaches the worker as at most ten notes in a second, the last one included.
+// [P2] A flood of progress reaches the worker as at most ten notes in a second, the last one
+// included.
 TEST_F(HostBadCasesTest, progress_is_told_live_and_a_flood_of_it_is_thinned) {
     std::ofstream(root_ + "/flood.py")
         << "import os, socket, time\n"

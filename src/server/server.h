@@ -18,7 +18,7 @@
 #include "server/group_commit.h"
 #include "server/job_service.h"
 #include "server/pruner.h"
-#include "server/session_service.h"
+#include "server/sessions/session_service.h"
 #include "server/sweeper.h"
 #include "server/ticker.h"
 

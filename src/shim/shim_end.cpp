@@ -232,7 +232,8 @@ void Shim::write_result() {
     if (failed && did_not_run_) ::unlinkat(directory_.get(), started, 0);
     // A job may have removed the directory itself. Then nothing can be kept there any more, and the
     // worker is told what it would have read.
-    const bool can_be_kept = !failed || ::fstat(directory_.get(), &about) != 0 || about.st_nlink > 0;
+    const bool can_be_kept =
+        !failed || ::fstat(directory_.get(), &about) != 0 || about.st_nlink > 0;
     if (failed && can_be_kept && !did_not_run_) {
         write_again_at_ = shim_mono_now() + write_pause;
         return;

@@ -29,7 +29,7 @@ TEST(SignalIfSame, spares_a_process_that_has_got_the_number_since) {
 }
 
 TEST(DescendantsOf, finds_the_whole_tree_and_nothing_else) {
-    const std::vector<ProcessRow> all = {{.pid = 1, .parent = 0},  {.pid = 10, .parent = 1},
+    const std::vector<ProcessRow> all = {{.pid = 1, .parent = 0},   {.pid = 10, .parent = 1},
                                          {.pid = 11, .parent = 10}, {.pid = 12, .parent = 11},
                                          {.pid = 20, .parent = 1},  {.pid = 13, .parent = 10}};
     std::vector<pid_t> found;

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t events_kept = 2'000;
 constexpr std::size_t lines_shown = 80;
-constexpr auto client_timeout = seconds(10);
 constexpr TrueTime never{INT64_MAX};
 
 Plan plan_of(const Story::Setting& setting) {
@@ -26,18 +25,6 @@ std::unique_ptr<MemoryStore> make_store(MemoryStore*& kept) {
     auto store = std::make_unique<MemoryStore>(Timing{});
     kept = store.get();
     return store;
-}
-
-// A server's answer, apart from the network's.
-template <class Reply>
-struct Answered {
-    Result<Reply> reply;
-};
-
-template <class Reply>
-Task<Result<Answered<Reply>>> wrap(Task<Result<Reply>> task) {
-    auto reply = co_await std::move(task);
-    co_return Answered<Reply>{std::move(reply)};
 }
 
 Task<Result<bool>> as_bool(Task<Result<void>> task) {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "wire/base64.h"
+#include "wire/bytes/base64.h"
 #include "wire/job_json.h"
 #include "wire/relations/relation_json.h"
 #include "wire/text_time.h"

@@ -15,7 +15,7 @@
 #include "server/dispatcher.h"
 #include "server/group_commit.h"
 #include "server/job_service.h"
-#include "server/session_service.h"
+#include "server/sessions/session_service.h"
 #include "server/sweeper.h"
 #include "server/ticker.h"
 #include "store/memory/memory_store.h"

@@ -76,6 +76,9 @@ struct ReplyInWords {
     std::string operator()(const BatchSubmitted& r) const {
         return fmt::format("submitted {}", r.jobs.size());
     }
+    std::string operator()(const CallbackAdded& r) const {
+        return fmt::format("callback {}", r.number);
+    }
     std::string operator()(const Claimed& r) const {
         std::string text = "claimed";
         for (const auto& a : r.assignments)

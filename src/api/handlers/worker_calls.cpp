@@ -3,7 +3,7 @@
 #include "api/http/problem.h"
 #include "api/http/query.h"
 #include "core/submit.h"
-#include "wire/log_frames.h"
+#include "wire/bytes/log_frames.h"
 #include "wire/worker_json.h"
 
 namespace perdure::handlers {

@@ -126,8 +126,8 @@ ExitCode show_job(Context& context) {
         context.term.print(job);
         return ExitCode::ok;
     }
-    context.term.out(heading(context.term, job) + facts(job) + relations(job) +
-                     timeline_text(job) + last_lines(job));
+    context.term.out(heading(context.term, job) + facts(job) + relations(job) + timeline_text(job) +
+                     last_lines(job));
     if (!has(job, "ended_at"))
         context.term.say(fmt::format("what it waits for: perdure why {}", id));
     if (text_of(job, "state") == "quarantined" && !truth_of(job, "discarded"))

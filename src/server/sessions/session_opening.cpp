@@ -3,7 +3,7 @@
 
 #include "base/probe.h"
 #include "core/takeover.h"
-#include "server/session_service.h"
+#include "server/sessions/session_service.h"
 #include "server/settling.h"
 
 namespace perdure {

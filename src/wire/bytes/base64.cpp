@@ -1,4 +1,4 @@
-#include "wire/base64.h"
+#include "wire/bytes/base64.h"
 
 #include <cstdint>
 

@@ -14,7 +14,7 @@
 #include "ports/store.h"
 #include "server/dispatcher.h"
 #include "server/group_commit.h"
-#include "server/live_progress.h"
+#include "server/sessions/live_progress.h"
 #include "wire/worker_protocol.h"
 
 namespace perdure {

@@ -1,4 +1,4 @@
-#include "wire/log_frames.h"
+#include "wire/bytes/log_frames.h"
 
 #include <fmt/format.h>
 

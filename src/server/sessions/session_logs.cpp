@@ -4,7 +4,7 @@
 
 #include "base/probe.h"
 #include "core/presence.h"
-#include "server/session_service.h"
+#include "server/sessions/session_service.h"
 
 namespace perdure {
 

@@ -1,4 +1,4 @@
-#include "server/session_service.h"
+#include "server/sessions/session_service.h"
 
 #include <algorithm>
 #include <map>

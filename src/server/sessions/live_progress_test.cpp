@@ -1,4 +1,4 @@
-#include "server/live_progress.h"
+#include "server/sessions/live_progress.h"
 
 #include <gtest/gtest.h>
 
