@@ -10,16 +10,6 @@ namespace perdure {
 
 namespace {
 
-// Only what comes before it in its batch: so no two can wait for each other.
-std::optional<Error> why_not_earlier(const JobRequest& request, std::size_t own_index) {
-    for (const auto& entry : request.after_earlier) {
-        if (entry.index < own_index) continue;
-        return error(Errc::invalid, "after: index " + std::to_string(entry.index) +
-                                        " is no earlier job of the same batch");
-    }
-    return std::nullopt;
-}
-
 // Callbacks inherit nothing: their policy is their own word, or only a name to be looked up.
 PolicyWish wish_of(const JobSpec& callback) {
     return callback.policy.custom.empty() ? PolicyWish::settled : PolicyWish::chosen;
@@ -31,6 +21,16 @@ std::optional<RuleFault> find_policy_fault(const PolicyBook& book, const JobSpec
     for (const auto& callback : spec.callbacks) {
         auto refused = find_policy_fault(book, *callback.spec, wish_of(*callback.spec));
         if (refused) return RuleFault{"", "of a callback: " + refused->what};
+    }
+    return std::nullopt;
+}
+
+// Only what comes before it in its batch: so no two can wait for each other.
+std::optional<Error> why_not_earlier(const JobRequest& request, std::size_t own_index) {
+    for (const auto& entry : request.after_earlier) {
+        if (entry.index < own_index) continue;
+        return error(Errc::invalid, "after: index " + std::to_string(entry.index) +
+                                        " is no earlier job of the same batch");
     }
     return std::nullopt;
 }
@@ -66,8 +66,8 @@ std::optional<SpecFault> JobService::find_fault(const JobRequest& request) const
 }
 
 // What is compared under an idempotency key is what was asked: the delay, not the date it became;
-// the index of an earlier job, not the id that it got; the name of a policy, not what the
-// configuration says about it today.
+// the name of a policy, not what the configuration says about it today; and the index of an earlier
+// job, not the id that it got.
 Submit JobService::change_of(JobRequest request, WallTime now, const std::vector<Submit>& earlier) {
     constexpr std::uint64_t spread = 0x9e3779b97f4a7c15ULL;
     auto hash = body_hash(request.spec);
@@ -75,11 +75,11 @@ Submit JobService::change_of(JobRequest request, WallTime now, const std::vector
         hash ^= (static_cast<std::uint64_t>(request.delay->us) + 1) * spread;
         request.spec.run_at = now + *request.delay;
     }
+    settle_policies(book_, request.spec, request.policy);
     for (const auto& [position, index] : request.after_earlier) {
         hash = (hash ^ (std::uint64_t{index} + 1)) * spread;
         request.spec.after[position].job = earlier[index].id;
     }
-    settle_policies(book_, request.spec, request.policy);
     return {.id = commits_.next_job_id(),
             .spec = std::make_shared<const JobSpec>(std::move(request.spec)),
             .body_hash = hash};
@@ -122,6 +122,11 @@ Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> reques
 }
 
 Task<Result<CallbackAdded>> JobService::add_callback(JobId job, Callback callback) {
+    auto spec = *callback.spec;
+    if (const auto refused = find_policy_fault(book_, spec, wish_of(spec)))
+        co_return error(Errc::invalid, refused->what);
+    settle_policies(book_, spec, wish_of(spec));
+    callback.spec = std::make_shared<const JobSpec>(std::move(spec));
     if (!commits_.healthy()) co_return no_store();
     AddCallback change{commits_.next_job_id(), job, std::move(callback)};
     auto reply = co_await commits_.commit(Lane::reports, std::move(change));
