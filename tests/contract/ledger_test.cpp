@@ -82,6 +82,8 @@ TEST_P(Ledger, the_attempt_after_it_is_shown_as_soon_as_there_is_one) {
     EXPECT_EQ(entry().entry.incident, Incident::worker_lost);
     EXPECT_GE(entry().entry.time_to_detect, timing.lease);
     wall = wall + seconds(1);
+    pass(seconds(2));  // it ran alone when it was lost: that is taken for a crash, which waits
+    sweep();
     const auto other = open_session({.name = "worker-2"});
     const auto again = claim_one(other);
     EXPECT_EQ(entry().epoch_after, again.epoch);
@@ -111,7 +113,7 @@ TEST_P(Ledger, a_stop_a_restart_and_a_loss_are_three_different_entries) {
     EXPECT_EQ(all[1].entry.incident, Incident::worker_stopped);
     EXPECT_EQ(all[1].entry.repair, Repair::adopted);
     EXPECT_EQ(all[0].entry.incident, Incident::worker_lost);
-    EXPECT_EQ(all[0].entry.repair, Repair::run_again_now);
+    EXPECT_TRUE(runs_again(all[0].entry.repair));
 }
 
 TEST_P(Ledger, an_unconfirmed_start_counts_from_its_claim) {
@@ -220,8 +222,8 @@ TEST_P(Ledger, entries_go_with_their_job_and_their_numbers_are_not_used_again) {
     ASSERT_EQ(get<Forgotten>(apply(ForgetEnded{})).jobs, std::vector{id});
     EXPECT_TRUE(entries().empty());
     submit(Wanted::once());
-    ASSERT_TRUE(renew(worker).has_value());
-    finish(worker, run_one(worker), crash());
+    const auto another = open_session({.name = "worker-2"});
+    finish(another, run_one(another), crash());
     EXPECT_GT(entry().entry.id, number);
 }
 

@@ -1,4 +1,5 @@
 // What a person can do: cancel (E1), hold, deal with the quarantined [P4] (E2).
+#include "core/submit.h"
 #include "tests/contract/contract.h"
 
 namespace perdure::contract {
@@ -260,6 +261,45 @@ TEST_P(StoreContract, discarding_marks_a_quarantined_job_once) {
     EXPECT_TRUE(job(id).may_have_run);
     EXPECT_EQ(job(id).generation, 1U);
     EXPECT_TRUE(refused(apply(DealWithQuarantined{id, Action::discard}), Errc::conflict));
+}
+
+// [P6] Its key, its limit, its slot and the queue behind it, in the very transaction.
+TEST_P(StoreContract, a_quarantined_job_frees_all_that_it_had_at_once) {
+    define_limit("gpu", 1);
+    const auto worker = open_session({.slots = 1});
+    auto spec = Wanted::once();
+    spec.key = "k";
+    spec.limits = {"gpu"};
+    const auto poison = submit(spec);
+    auto same = Wanted::keyed("k");
+    same.limits = {"gpu"};
+    const auto behind = submit(same);
+    const auto attempt = run_one(worker);
+    EXPECT_TRUE(claim(worker).empty());
+    ASSERT_EQ(attempt.job, poison);
+    const auto reply = commit({Report{worker, attempt, crash(), nullptr}});
+    EXPECT_TRUE(reply.work_appeared);
+    EXPECT_EQ(state(poison), JobState::quarantined);
+    EXPECT_EQ(claim_one(worker).job, behind) << "on the same slot, with the same key and limit";
+    for (const auto& holder : audit().holders) EXPECT_EQ(holder.job, behind);
+}
+
+// E2: what was asked stays as it is.
+TEST_P(StoreContract, a_released_job_keeps_its_settings) {
+    const auto worker = open_session();
+    auto spec = Wanted::once();
+    spec.priority = 2;
+    spec.key = "k";
+    spec.queue = "mail";
+    spec.timeouts.run = minutes(7);
+    spec.policy.retries = 0;
+    const auto id = submit(spec);
+    const auto before = job(id).spec;
+    finish(worker, run_one(worker), crash());
+    ASSERT_TRUE(apply(DealWithQuarantined{id, Action::release}).has_value());
+    const auto again = claim(worker).front();
+    EXPECT_EQ(again.attempt.job, id);
+    EXPECT_EQ(body_hash(*again.spec), body_hash(*before));
 }
 
 TEST_P(StoreContract, a_quarantined_job_holds_nothing_back) {
