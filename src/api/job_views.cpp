@@ -42,6 +42,7 @@ void write_end(JsonWriter& out, const AttemptEnd& end) {
     out.field("reported", end.reported);
     write_exit(out, end);
     time_field(out, "again_at", end.at);
+    if (end.matched != 0) out.field("matched", end.matched);
 }
 
 void write_evidence(JsonWriter& out, const Evidence& evidence) {

@@ -8,20 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/level.h"
+
 namespace perdure {
-
-enum class Level { debug, info, warn, error, critical };
-
-constexpr std::string_view to_string(Level level) {
-    switch (level) {
-        case Level::debug: return "debug";
-        case Level::info: return "info";
-        case Level::warn: return "warn";
-        case Level::error: return "error";
-        case Level::critical: return "critical";
-    }
-    return "critical";
-}
 
 struct Field {
     std::string_view name;

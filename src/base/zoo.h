@@ -40,9 +40,12 @@ enum class Bug {
     inverted_queue_timeout,
     once_retried_when_dirty,
     cancel_retried,
+    last_rule_judges,
+    rule_not_counted,
     // One history shows them at once, chance hardly ever: the stories must catch them.
     presumed_lost_never_reinstated,
     old_go_never_expires,
+    waiters_never_refused,
     // Of a store: the contract suite must catch them.
     old_session_says_did_not_run,
     epoch_not_raised,
@@ -69,6 +72,10 @@ enum class Bug {
     reinstate_after_claim,
     exclusive_is_reinstated,
     keeper_not_compared,
+    // Of the rest: tests/promises says which test must catch each.
+    why_forgets_a_blocker,
+    tree_left_alive,
+    signal_called_exit,
 };
 
 constexpr std::array zoo_names = {
@@ -98,8 +105,11 @@ constexpr std::array zoo_names = {
     std::string_view{"inverted_queue_timeout"},
     std::string_view{"once_retried_when_dirty"},
     std::string_view{"cancel_retried"},
+    std::string_view{"last_rule_judges"},
+    std::string_view{"rule_not_counted"},
     std::string_view{"presumed_lost_never_reinstated"},
     std::string_view{"old_go_never_expires"},
+    std::string_view{"waiters_never_refused"},
     std::string_view{"old_session_says_did_not_run"},
     std::string_view{"epoch_not_raised"},
     std::string_view{"key_not_checked"},
@@ -125,6 +135,9 @@ constexpr std::array zoo_names = {
     std::string_view{"reinstate_after_claim"},
     std::string_view{"exclusive_is_reinstated"},
     std::string_view{"keeper_not_compared"},
+    std::string_view{"why_forgets_a_blocker"},
+    std::string_view{"tree_left_alive"},
+    std::string_view{"signal_called_exit"},
 };
 
 // Where each of the three groups begins.

@@ -7,7 +7,7 @@
 #include <deque>
 #include <map>
 
-#include "config/nearest.h"
+#include "base/nearest.h"
 #include "config/settings.h"
 
 namespace perdure::cli {

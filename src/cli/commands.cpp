@@ -208,6 +208,30 @@ void add_fleet(std::vector<Command>& all) {
     add("workers", "workers that are connected", "  perdure workers", {}, list_workers);
 }
 
+void add_policies(std::vector<Command>& all) {
+    all.push_back({.path = "policy",
+                   .group = fleet_group,
+                   .summary = "what happens when an attempt ends, for every cause",
+                   .example = "  perdure policy list"});
+    all.push_back({.path = "policy list",
+                   .group = fleet_group,
+                   .summary = "the policies that the server knows, and where each applies",
+                   .example = "  perdure policy list --json",
+                   .settings = {"server.urls"},
+                   .run = list_policies});
+    all.push_back({.path = "policy explain",
+                   .group = fleet_group,
+                   .summary = "what would happen now to a job, or to one of a queue or kind",
+                   .example = "  perdure policy explain 06na5x0g00000\n"
+                              "  perdure policy explain --queue slow --kind mail.send",
+                   .words = {{"id", "id of the job; left out: a new one", How::optional}},
+                   .options = {{"-q,--queue", "NAME", "of a new job; `default` if left out"},
+                               {"--kind", "NAME", "of a new job"},
+                               {"--policy", "NAME", "as if a new job chose this one"}},
+                   .settings = {"server.urls"},
+                   .run = explain_policy});
+}
+
 void add_inside(std::vector<Command>& all) {
     const Option file{"--file", "FILE", "instead of standard input"};
     const auto add = [&](std::string_view path, std::string_view summary, std::string_view example,
@@ -296,6 +320,7 @@ const std::vector<Command>& commands() {
         add_submitting(made);
         add_job_family(made);
         add_fleet(made);
+        add_policies(made);
         add_inside(made);
         add_others(made);
         return made;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "core/policy_book.h"
 #include "core/timing.h"
 
 namespace perdure {
@@ -31,6 +32,11 @@ struct Config {
     std::vector<std::string> webhook_allow_private;  // networks
 
     Timing timing;
+
+    std::string policy;   // of jobs that inherit none from kind or queue
+    PolicyBook policies;  // all of them, `policy` included
+    Level failure_level = Level::error;
+    Level callback_failure_level = Level::critical;
 
     Level log_level = Level::info;
     LogFormat log_format = LogFormat::logfmt;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "config/nearest.h"
+#include "base/nearest.h"
 #include "config/settings.h"
 #include "core/webhook.h"
 #include "wire/text_time.h"

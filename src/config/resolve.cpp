@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/nearest.h"
 #include "config/check.h"
-#include "config/nearest.h"
 #include "config/toml_file.h"
 
 namespace perdure {
@@ -23,7 +23,10 @@ struct Chosen {
     Value value;
     Origin origin;
 };
-using ChosenByName = std::map<std::string_view, Chosen>;
+struct Choices {
+    std::map<std::string_view, Chosen> settings;
+    NamedSettings named;
+};
 
 Error at(const std::string& place, const Error& what) {
     return error(what.code, place + ": " + what.what);
@@ -36,41 +39,54 @@ Error unknown(const std::string& place, std::string_view name) {
     return error(Errc::invalid, fmt::format("{}: there is no setting {}; {}", place, name, hint));
 }
 
-Result<void> choose_from_file(const ConfigFile& file, ChosenByName& chosen) {
+Result<void> choose_from_file(const ConfigFile& file, Choices& chosen) {
     auto entries = read_toml(file.text, file.path);
     if (!entries) return entries.error();
     // The table is sorted by key; the first wrong line is what a person wants to read first.
     std::stable_sort(entries->begin(), entries->end(),
                      [](const auto& a, const auto& b) { return a.line < b.line; });
     for (auto& entry : *entries) {
+        if (NamedSettings::owns(entry.name)) {
+            if (auto taken = chosen.named.take(entry, file.path); !taken) return taken.error();
+            continue;
+        }
         const auto place = fmt::format("{}:{}", file.path, entry.line);
         const auto* setting = find_setting(entry.name);
         if (!setting) return unknown(place, entry.name);
+        if (entry.is_json)
+            return error(Errc::invalid,
+                         fmt::format("{}: {} must be {}", place, entry.name, wanted(*setting)));
         auto value = check_value(*setting, std::move(entry.value));
         if (!value) return at(place, value.error());
-        chosen[setting->name] = {std::move(*value), {Origin::Kind::file, place}};
+        chosen.settings[setting->name] = {std::move(*value), {Origin::Kind::file, place}};
     }
     return {};
 }
 
-Result<void> choose_from_environment(const ConfigSources& sources, ChosenByName& chosen) {
+Result<void> choose_from_environment(const ConfigSources& sources, Choices& chosen) {
     for (const auto& setting : settings()) {
         const auto found = sources.environment.find(std::string(setting.environment));
         if (found == sources.environment.end()) continue;
         auto value = read_value(setting, found->second);
         if (!value) return at(found->first, value.error());
-        chosen[setting.name] = {std::move(*value), {Origin::Kind::environment, found->first}};
+        chosen.settings[setting.name] = {std::move(*value),
+                                         {Origin::Kind::environment, found->first}};
     }
     return {};
 }
 
-Result<void> choose_from_flags(const ConfigSources& sources, ChosenByName& chosen) {
+Result<void> choose_from_flags(const ConfigSources& sources, Choices& chosen) {
     for (const auto& given : sources.flags) {
+        if (NamedSettings::owns(given.name)) {
+            auto taken = chosen.named.take_flag(given.name, given.value, given.flag);
+            if (!taken) return taken.error();
+            continue;
+        }
         const auto* setting = find_setting(given.name);
         if (!setting) return unknown(given.flag, given.name);
         auto value = read_value(*setting, given.value);
         if (!value) return at(given.flag, value.error());
-        chosen[setting->name] = {std::move(*value), {Origin::Kind::flag, given.flag}};
+        chosen.settings[setting->name] = {std::move(*value), {Origin::Kind::flag, given.flag}};
     }
     return {};
 }
@@ -96,10 +112,10 @@ Result<Value> with_home(const Setting& setting, Value value, const std::string& 
 }
 
 Result<void> settle_setting(const Setting& setting, const ConfigSources& sources,
-                            const ChosenByName& chosen, Configuration& into) {
-    const auto found = chosen.find(setting.name);
+                            const Choices& chosen, Configuration& into) {
+    const auto found = chosen.settings.find(setting.name);
     EffectiveSetting effective{&setting, {}, {}};
-    if (found != chosen.end()) {
+    if (found != chosen.settings.end()) {
         effective.value = found->second.value;
         effective.origin = found->second.origin;
     } else if (auto standard = read_value(setting, standard_text(setting, sources, into))) {
@@ -112,6 +128,16 @@ Result<void> settle_setting(const Setting& setting, const ConfigSources& sources
     effective.value = std::move(*expanded);
     setting.store(into.config, effective.value);
     into.effective.push_back(std::move(effective));
+    return {};
+}
+
+Result<void> settle_policies(const Choices& chosen, Configuration& into) {
+    const auto found = chosen.settings.find("policy");
+    const auto place = found == chosen.settings.end() ? "policy" : found->second.origin.place;
+    auto settled = chosen.named.settle(into.config.policy, place);
+    if (!settled) return settled.error();
+    into.config.policies = std::move(settled->book);
+    into.named = std::move(settled->shown);
     return {};
 }
 
@@ -141,7 +167,7 @@ std::string_view to_string(Origin::Kind kind) {
 }
 
 Result<Configuration> resolve(const ConfigSources& sources) {
-    ChosenByName chosen;
+    Choices chosen;
     if (sources.file) {
         if (auto read = choose_from_file(*sources.file, chosen); !read) return read.error();
     }
@@ -154,6 +180,7 @@ Result<Configuration> resolve(const ConfigSources& sources) {
         auto settled = settle_setting(setting, sources, chosen, configuration);
         if (!settled) return settled.error();
     }
+    if (auto settled = settle_policies(chosen, configuration); !settled) return settled.error();
     warn_about_unknown_variables(sources, configuration);
     if (auto refused = check_together(configuration)) return *refused;
     return configuration;
@@ -173,6 +200,10 @@ std::vector<std::string> as_flags(const Configuration& configuration) {
     for (const auto& effective : configuration.effective) {
         flags.push_back("--set");
         flags.push_back(fmt::format("{}={}", effective.setting->name, value_text(effective.value)));
+    }
+    for (const auto& named : configuration.named) {
+        flags.push_back("--set");
+        flags.push_back(fmt::format("{}={}", named.name, named.value));
     }
     return flags;
 }

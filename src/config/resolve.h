@@ -10,6 +10,8 @@
 
 #include "base/result.h"
 #include "config/config.h"
+#include "config/named_settings.h"
+#include "config/origin.h"
 #include "config/settings.h"
 
 namespace perdure {
@@ -30,12 +32,6 @@ struct ConfigSources {
     HostFacts host;
 };
 
-struct Origin {
-    enum class Kind { standard, file, environment, flag } kind = Kind::standard;
-    std::string place;  // "perdure.toml:3", "PERDURE_DATA", "--data"; empty for a default
-};
-std::string_view to_string(Origin::Kind kind);
-
 struct EffectiveSetting {
     const Setting* setting = nullptr;
     Value value;
@@ -44,6 +40,7 @@ struct EffectiveSetting {
 struct Configuration {
     Config config;
     std::vector<EffectiveSetting> effective;  // one for each setting, in the table's order
+    std::vector<NamedSetting> named;          // policies, and where they apply
     std::vector<std::string> warnings;
 };
 

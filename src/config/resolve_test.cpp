@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "config/nearest.h"
+#include "base/nearest.h"
 
 namespace perdure {
 namespace {
@@ -217,6 +217,84 @@ TEST(Candidates, look_here_first_then_at_home_then_in_etc) {
                                         "/etc/perdure/perdure.toml"}));
     EXPECT_EQ(file_candidates({{"HOME", "/h"}, {"XDG_CONFIG_HOME", "/x"}})[1],
               "/x/perdure/perdure.toml");
+}
+
+constexpr auto patient = R"([policies.patient]
+base = "never"
+rules = [
+  { causes = ["exit"], exit_codes = [75], times = 3, wait = "5s" },
+  { causes = ["crash"], times = 1, then = "quarantine" },
+]
+
+[queues.slow]
+policy = "patient"
+
+[kinds."mail.send"]
+policy = "forever"
+)";
+
+TEST(ResolvePolicies, reads_policies_and_where_they_apply) {
+    const auto configuration = resolve(sources(std::string("policy = \"never\"\n") + patient));
+    ASSERT_TRUE(configuration) << configuration.error().what;
+    const auto& book = configuration->config.policies;
+    ASSERT_TRUE(book.named.contains("patient"));
+    const auto& policy = book.named.at("patient");
+    EXPECT_EQ(policy.name, PolicyName::never);
+    ASSERT_EQ(policy.rules.size(), 2U);
+    EXPECT_EQ(policy.rules[0].exit_codes, std::vector<std::int32_t>{75});
+    EXPECT_EQ(policy.rules[0].wait, seconds(5));
+    EXPECT_EQ(policy.rules[1].then, Then::quarantine);
+    EXPECT_EQ(book.of_queue.at("slow"), "patient");
+    EXPECT_EQ(book.of_kind.at("mail.send"), "forever");
+    EXPECT_EQ(book.of_server, "never");
+}
+
+// The server is a child that gets everything as flags.
+TEST(ResolvePolicies, survive_the_way_to_the_child) {
+    const auto first = resolve(sources(patient));
+    ASSERT_TRUE(first) << first.error().what;
+    auto again = sources();
+    const auto flags = as_flags(*first);
+    for (std::size_t i = 1; i < flags.size(); i += 2) again.flags.push_back(*parse_set(flags[i]));
+    const auto second = resolve(again);
+    ASSERT_TRUE(second) << second.error().what;
+    EXPECT_EQ(second->config.policies.named, first->config.policies.named);
+    EXPECT_EQ(second->config.policies.of_queue, first->config.policies.of_queue);
+    EXPECT_EQ(second->config.policies.of_kind, first->config.policies.of_kind);
+}
+
+TEST(ResolvePolicies, takes_tables_of_rules_as_well_as_lists) {
+    const auto configuration =
+        resolve(sources("[policies.p]\n[[policies.p.rules]]\ncauses = [\"oom\"]\ntimes = 2\n"));
+    ASSERT_TRUE(configuration) << configuration.error().what;
+    EXPECT_EQ(configuration->config.policies.named.at("p").rules.front().times, 2U);
+}
+
+TEST(ResolvePolicies, refuses_what_is_wrong_with_its_line) {
+    const std::pair<const char*, const char*> table[] = {
+        {"[policies.p]\nrules = [\n  { causes = [\"exit\"] },\n  { causes = [\"crush\"] },\n]\n",
+         "perdure.toml:4: policies.p.rules[1].causes[0]: there is no cause \"crush\"; did you mean "
+         "crash?"},
+        {"[policies.p]\nrules = [{}, {}]\n",
+         "perdure.toml:2: policies.p.rules[1]: this rule can never apply: rules[0] is asked first "
+         "and "
+         "judges all that it could; put it before that one, or leave it out"},
+        {"[policies.p]\nbase = \"nevr\"\n",
+         "perdure.toml:2: policies.p.base must be default, never or forever, not \"nevr\""},
+        {"[policies.p]\nruls = []\n",
+         "perdure.toml:2: there is no setting policies.p.ruls; did you mean policies.p.rules?"},
+        {"[policies.never]\nrules = []\n",
+         "perdure.toml:2: never is built in and stays as it is; choose another name"},
+        {"[queues.slow]\npolicy = \"nevr\"\n",
+         "perdure.toml:2: there is no policy \"nevr\"; did you mean never?"},
+        {"[queues.slow]\npolcy = \"never\"\n",
+         "perdure.toml:2: there is no setting queues.slow.polcy; did you mean queues.slow.policy?"},
+        {"policy = \"nevr\"\n", "perdure.toml:1: there is no policy \"nevr\"; did you mean never?"},
+        {"[kinds.\"Not A Name\"]\npolicy = \"never\"\n",
+         "perdure.toml:2: Not A Name must be 1 to 64 of a-z 0-9 . _ - and begin with a letter or "
+         "digit"},
+    };
+    for (const auto& [file, expected] : table) EXPECT_EQ(refusal(sources(file)), expected);
 }
 
 }  // namespace

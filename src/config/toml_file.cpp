@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <optional>
+#include <sstream>
 
 namespace perdure {
 namespace {
@@ -34,6 +35,14 @@ std::optional<Value> value_of(const toml::node& node) {
     return std::nullopt;
 }
 
+FileEntry json_entry(const std::string& name, const toml::array& list, std::size_t line) {
+    std::ostringstream text;
+    text << toml::json_formatter{list};
+    FileEntry entry{.name = name, .value = Value(text.str()), .line = line, .is_json = true};
+    for (const auto& element : list) entry.element_lines.push_back(element.source().begin.line);
+    return entry;
+}
+
 void read_table(const toml::table& table, const std::string& prefix, Reading& into) {
     for (const auto& [key, node] : table) {
         const auto name = prefix + std::string(key.str());
@@ -42,10 +51,11 @@ void read_table(const toml::table& table, const std::string& prefix, Reading& in
             read_table(*inner, name + ".", into);
         } else if (auto value = value_of(node)) {
             into.entries.push_back({name, std::move(*value), line});
+        } else if (const auto* list = node.as_array()) {
+            into.entries.push_back(json_entry(name, *list, line));
         } else if (!into.refused) {
             into.refused = error(Errc::invalid,
-                                 fmt::format("{}:{}: {} must be a text, a whole number or a list "
-                                             "of texts",
+                                 fmt::format("{}:{}: {} must be a text, a whole number or a list",
                                              into.path, line, name));
         }
     }

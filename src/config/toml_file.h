@@ -14,6 +14,8 @@ struct FileEntry {
     std::string name;  // dotted: "worker.slots"
     Value value;
     std::size_t line = 0;
+    bool is_json = false;  // a list of other things than texts: the value is its JSON
+    std::vector<std::size_t> element_lines = {};  // of a list
 };
 
 // `path` is only for messages. What is not TOML is refused with its line.

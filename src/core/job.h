@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/id.h"
+#include "base/level.h"
 #include "base/time.h"
 #include "core/policy.h"
 
@@ -156,6 +157,7 @@ struct JobSpec {
     std::vector<After> after;
     std::optional<CallbackOf> callback_of;
     Resources resources;
+    std::optional<Level> failure_level;  // of the log when it fails; nothing: the server's
 
     bool needs_holders() const { return key.has_value() || !limits.empty(); }
 };

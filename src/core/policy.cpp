@@ -134,10 +134,16 @@ PolicyRule rule_for(const PolicyChoice& policy, CauseClass c) {
 CauseCounts with(CauseCounts counts, const AttemptEnd& end) {
     if (zoo(Bug::counts_lost_on_reclaim)) counts = {};
     const auto c = class_of(end);
-    if (zoo(Bug::crash_not_counted) && c == CauseClass::crash) return counts;
+    if (zoo(Bug::crash_not_counted) && c == CauseClass::crash && end.matched == 0) return counts;
     const bool did_not_run = c == CauseClass::did_not_run;
     counts.did_not_run_in_a_row = did_not_run ? counts.did_not_run_in_a_row + 1 : 0;
-    if (end.counted) ++counts.of[static_cast<std::size_t>(c)];
+    if (!end.counted) return counts;
+    if (end.matched == 0) {
+        ++counts.of[static_cast<std::size_t>(c)];
+    } else if (!zoo(Bug::rule_not_counted)) {
+        if (counts.of_rules.size() < end.matched) counts.of_rules.resize(end.matched);
+        ++counts.of_rules[end.matched - 1U];
+    }
     return counts;
 }
 

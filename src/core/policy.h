@@ -98,12 +98,17 @@ struct PolicyRule {
 PolicyRule rule_for(const PolicyChoice& policy, CauseClass cause_class);
 
 // How often each class ended an attempt of this generation. Derived, never stored: counts
-// cannot be lost. An attempt without an end counts at its worst, as a crash.
+// cannot be lost. An attempt without an end counts at its worst, as a crash. What one of the
+// author's rules judged counts for that rule alone (core/custom_policy.h).
 struct CauseCounts {
     std::array<std::uint32_t, cause_class_count> of{};
     std::uint32_t did_not_run_in_a_row = 0;
+    std::vector<std::uint32_t> of_rules;  // of the author's own, by number - 1; may be shorter
 
     std::uint32_t operator[](CauseClass c) const { return of[static_cast<std::size_t>(c)]; }
+    std::uint32_t of_rule(std::uint8_t matched) const {
+        return matched <= of_rules.size() ? of_rules[matched - 1U] : 0;
+    }
     friend bool operator==(const CauseCounts&, const CauseCounts&) = default;
 };
 

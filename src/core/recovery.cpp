@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/zoo.h"
+#include "core/custom_policy.h"
 
 namespace perdure {
 namespace {
@@ -43,7 +44,19 @@ Duration jittered(Duration wait, std::uint32_t percent, AttemptKey attempt) {
     return wait - Duration{wait.us / 100'000 * part};
 }
 
-Next again(const PolicyRule& rule, CauseClass c, const EndFacts& f) {
+// Which line of the policy judges an end, and how often it has, this time included.
+struct Judgement {
+    PolicyRule rule;
+    std::uint32_t uses = 0;
+};
+
+Judgement judgement(const EndFacts& f, CauseClass c) {
+    if (f.end.matched == 0) return {rule_for(f.policy, c), f.counts[c]};
+    return {line_of(f.policy, f.end.matched), f.counts.of_rule(f.end.matched)};
+}
+
+Next again(const Judgement& judged_by, CauseClass c, const EndFacts& f) {
+    const auto& rule = judged_by.rule;
     Next next{.another_worker = rule.another_worker, .alarming = rule.alarming, .rule = rule.rule};
     if (c == CauseClass::asked_later && f.end.at) {
         next.kind = Next::Kind::again_on;
@@ -58,7 +71,7 @@ Next again(const PolicyRule& rule, CauseClass c, const EndFacts& f) {
         return next;
     }
     // An end that is not counted may be the first of its class and still have a count of zero.
-    const auto waits = did_not_run ? f.counts.did_not_run_in_a_row - 1 : f.counts[c];
+    const auto waits = did_not_run ? f.counts.did_not_run_in_a_row - 1 : judged_by.uses;
     next.kind = Next::Kind::again_after;
     next.wait = jittered(grown(rule, waits > 0 ? waits - 1 : 0), rule.jitter_percent, f.attempt);
     return next;
@@ -117,10 +130,11 @@ Next decide_next(const EndFacts& f) {
                 .rule = "E1/cancelled"};
 
     const auto c = class_of(f.end);
-    const auto rule = rule_for(f.policy, c);
+    const auto judged_by = judgement(f, c);
+    const auto& rule = judged_by.rule;
     // What is not counted against the job uses up nothing.
     const bool tries_left =
-        !f.end.counted || rule.times == PolicyRule::always || f.counts[c] <= rule.times;
+        !f.end.counted || rule.times == PolicyRule::always || judged_by.uses <= rule.times;
     if (rule.times == 0 || !tries_left) {
         // No policy quarantines what did not run: that is always tried again.
         const auto state = state_of(rule.then);
@@ -131,7 +145,7 @@ Next decide_next(const EndFacts& f) {
         if (is_own_exit(f.end.cause)) return ended(JobState::failed, "E3/own_exit");
         return quarantined("P4/may_have_run", true);
     }
-    return again(rule, c, f);
+    return again(judged_by, c, f);
 }
 
 }  // namespace perdure

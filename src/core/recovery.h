@@ -37,7 +37,7 @@ RecoveryDecision decide_recovery(const RunFacts& facts);
 
 // Facts about a job whose attempt has just ended.
 struct EndFacts {
-    AttemptEnd end;
+    AttemptEnd end;  // judged(): it says which of the author's rules it fits
     PolicyChoice policy;
     Effects effects = Effects::repeatable;
     CauseCounts counts;  // this end included

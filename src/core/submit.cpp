@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/zoo.h"
+#include "core/custom_policy.h"
 
 namespace perdure {
 namespace {
@@ -17,7 +18,7 @@ constexpr auto duration_max = days(3650);  // deadlines are sums that must not o
 using Fault = std::optional<SpecFault>;
 
 SpecFault fault(std::string_view field, std::string what) {
-    return {field, error(Errc::invalid, std::move(what))};
+    return {std::string(field), error(Errc::invalid, std::move(what))};
 }
 
 SpecFault bad_name(std::string_view field) {
@@ -81,6 +82,12 @@ Fault check_command(const JobSpec& spec) {
     return std::nullopt;
 }
 
+Fault check_rules(const JobSpec& spec) {
+    const auto found = find_rule_fault(spec.policy.rules);
+    if (!found) return std::nullopt;
+    return fault("policy." + found->place, found->what);
+}
+
 class Hash {
 public:
     void add(std::string_view text) {
@@ -117,6 +124,7 @@ std::optional<SpecFault> find_fault(const JobSpec& spec) {
     if (spec.policy.jitter_percent > 100)
         return fault("retry_jitter", "jitter must be 0 to 100 percent of the wait");
     if (auto bad = check_command(spec)) return bad;
+    if (auto bad = check_rules(spec)) return bad;
     if (spec.effects == Effects::once && spec.policy.retries > 0)
         return fault("retries",
                      "a `once` job cannot have retries: leave them out, or declare it "
@@ -134,7 +142,10 @@ namespace {
 
 void add_rules(Hash& h, const PolicyChoice& policy) {
     h.add(policy.custom);
+    h.add(policy.rules.size());
     for (const auto& rule : policy.rules) {
+        h.add(rule.causes.size());
+        h.add(rule.exit_codes.size());
         for (const auto cause : rule.causes) h.add(to_string(cause));
         for (const auto code : rule.exit_codes) h.add(static_cast<std::uint64_t>(code));
         h.add(rule.text);
@@ -160,6 +171,7 @@ void add_later_fields(Hash& h, const JobSpec& spec) {
         h.add(to_string(after.on));
         h.add(after.job.value);
     }
+    if (spec.failure_level) h.add(to_string(*spec.failure_level));
     if (spec.resources == Resources{}) return;
     h.add(spec.resources.memory.value_or(0));
     h.add(spec.resources.cpu_percent.value_or(0));

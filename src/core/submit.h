@@ -17,7 +17,7 @@ bool is_name(std::string_view name);
 // Nothing if the job is acceptable; otherwise the field to blame, if it is one alone, and a
 // sentence that says what to change.
 struct SpecFault {
-    std::string_view field;  // as it is spelt on the wire: "timeouts", "idempotency_key"
+    std::string field;  // as it is spelt on the wire: "timeouts", "policy.rules[2].causes[0]"
     Error error;
 };
 std::optional<SpecFault> find_fault(const JobSpec& spec);

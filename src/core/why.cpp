@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/zoo.h"
+
 namespace perdure {
 namespace {
 
@@ -36,7 +38,7 @@ void explain_workers(const WhyFacts& f, Blockers& into) {
 }
 
 void explain_ready(const WhyFacts& f, const Timing& timing, Blockers& into) {
-    if (f.queue_paused)
+    if (f.queue_paused && !zoo(Bug::why_forgets_a_blocker))
         into.push_back({fmt::format("queue `{}` is paused", f.queue), "resume the queue"});
     explain_workers(f, into);
     if (f.presumed_lost)

@@ -257,6 +257,7 @@ struct StreamOpened {
 struct Reported {
     ReportAnswer answer = ReportAnswer::accept;
     std::string_view rule;
+    std::optional<Next> next;  // what the job does now, if this report decided it
 };
 struct Cancelled {
     CancelDecision::Kind kind = CancelDecision::Kind::already_ended;

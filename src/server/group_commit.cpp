@@ -78,6 +78,7 @@ Task<void> GroupCommit::watch_deadlines(Stop& stop) {
     stop.wakes(*deadline_alarm_);
     while (!stop.requested()) {
         co_await deadline_alarm_->wait(options_.timing.tick);
+        if (zoo(Bug::waiters_never_refused)) continue;
         const auto now = clock_.boot();
         for (auto* request : under_way_) {
             if (!request->waiter || now < request->deadline) continue;
@@ -292,6 +293,8 @@ void GroupCommit::take_committed(Batch& batch, GroupReply reply) {
         const auto rows = static_cast<std::ptrdiff_t>(request->changes.size());
         std::vector<ChangeReply> own(next, next + rows);
         next += rows;
+        for (std::size_t i = 0; watcher_ && i < own.size(); ++i)
+            watcher_(request->changes[i], own[i]);
         answer(*request, std::move(own));
     }
     note_activity(batch, reply.work_appeared);

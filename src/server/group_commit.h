@@ -65,6 +65,10 @@ public:
     // Rung whenever anything but renewals and ticks was committed.
     void on_activity(Alarm& alarm) { activity_alarm_ = &alarm; }
 
+    // Shown every change that was committed, with its reply.
+    using Watcher = std::function<void(const Change&, const ChangeReply&)>;
+    void on_commit(Watcher watcher) { watcher_ = std::move(watcher); }
+
 private:
     struct Request {
         Lane lane;
@@ -99,6 +103,7 @@ private:
     std::unique_ptr<Alarm> deadline_alarm_;
     Alarm* work_alarm_ = nullptr;
     Alarm* activity_alarm_ = nullptr;
+    Watcher watcher_;
     ServerId server_;
     std::optional<IdSource> ids_;
     std::uint64_t number_ = 0;

@@ -13,7 +13,16 @@ Error no_store() { return error(Errc::unavailable, "the store does not answer");
 
 }  // namespace
 
-// What is compared under an idempotency key is what was asked: the delay, not the date it became.
+std::optional<SpecFault> JobService::find_fault(const JobRequest& request) const {
+    if (auto fault = perdure::find_fault(request.spec)) return fault;
+    const auto policy = decide_policy(book_, request.spec, request.policy);
+    if (!policy.refused) return std::nullopt;
+    const auto& [place, what] = *policy.refused;
+    return SpecFault{place.empty() ? "policy" : "policy." + place, error(Errc::invalid, what)};
+}
+
+// What is compared under an idempotency key is what was asked: the delay, not the date it became;
+// the name of a policy, not what the configuration says about it today.
 Submit JobService::change_of(JobRequest request, WallTime now) {
     auto hash = body_hash(request.spec);
     if (request.delay) {
@@ -21,17 +30,18 @@ Submit JobService::change_of(JobRequest request, WallTime now) {
         hash ^= (static_cast<std::uint64_t>(request.delay->us) + 1) * spread;
         request.spec.run_at = now + *request.delay;
     }
+    request.spec.policy = decide_policy(book_, request.spec, request.policy).policy;
     return {.id = commits_.next_job_id(),
             .spec = std::make_shared<const JobSpec>(std::move(request.spec)),
             .body_hash = hash};
 }
 
 Task<Result<Submitted>> JobService::submit(JobSpec spec) {
-    return submit(JobRequest{std::move(spec), std::nullopt}, WallTime{});
+    return submit(JobRequest{.spec = std::move(spec), .policy = PolicyWish::chosen}, WallTime{});
 }
 
 Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
-    if (auto wrong = check_spec(request.spec)) co_return *wrong;
+    if (auto wrong = find_fault(request)) co_return wrong->error;
     if (!commits_.healthy()) co_return no_store();
     auto change = change_of(std::move(request), now);
     dispatcher_.alarm().ring();  // its claim can be part of the same commit
@@ -42,8 +52,8 @@ Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
 
 Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> requests, WallTime now) {
     for (std::size_t i = 0; i < requests.size(); ++i)
-        if (auto wrong = check_spec(requests[i].spec))
-            co_return SubmittedAll(RefusedJob{i, std::move(*wrong)});
+        if (auto wrong = find_fault(requests[i]))
+            co_return SubmittedAll(RefusedJob{i, std::move(wrong->error)});
     if (!commits_.healthy()) co_return no_store();
     std::vector<Submit> submits;
     submits.reserve(requests.size());

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/log.h"
+#include "core/policy_book.h"
+#include "core/submit.h"
 #include "ports/clock.h"
 #include "ports/store.h"
 #include "server/dispatcher.h"
@@ -27,7 +29,13 @@ public:
     JobService(Store& store, GroupCommit& commits, Dispatcher& dispatcher, Log log)
         : store_(store), commits_(commits), dispatcher_(dispatcher), log_(std::move(log)) {}
 
-    // invalid: check_spec(). conflict: same idempotency key, other body. unavailable: nothing was
+    // The policies that this server knows by name; before the first submit.
+    void use(PolicyBook book) { book_ = std::move(book); }
+    const PolicyBook& book() const { return book_; }
+    // What is wrong with a request, as far as this server can tell without its store.
+    std::optional<SpecFault> find_fault(const JobRequest& request) const;
+
+    // invalid: find_fault(). conflict: same idempotency key, other body. unavailable: nothing was
     // stored. outcome_unknown: ask again with the same idempotency key.
     Task<Result<Submitted>> submit(JobSpec spec);
     // The same for a job that may have a delay, which counts from `now`.
@@ -58,6 +66,7 @@ private:
     Store& store_;
     GroupCommit& commits_;
     Dispatcher& dispatcher_;
+    PolicyBook book_;
     Log log_;
 };
 

@@ -20,9 +20,13 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
       sessions_(ports.store, commits_, dispatcher_, timing, ports.fatal, log),
       jobs_(ports.store, commits_, dispatcher_, log),
       pruner_(ports.clock, commits_, ticker_, ports.blobs, log),
+      failures_(ports.store, ports.clock, log),
       gate_(ports.clock.executor()) {
     commits_.on_work(dispatcher_.alarm());
     commits_.on_activity(ticker_.alarm());
+    commits_.on_commit([this](const Change& change, const ChangeReply& reply) {
+        failures_.look_at(change, reply);
+    });
 }
 
 void Server::start() { gate_.spawn("open", run()); }
@@ -36,6 +40,7 @@ Task<void> Server::run() {
     gate_.spawn("tick and sweep", ticker_.run(stop_));
     gate_.spawn("dispatch", dispatcher_.run(stop_));
     gate_.spawn("prune", pruner_.run(stop_));
+    gate_.spawn("tell failures", failures_.run(stop_));
 }
 
 void Server::stop() {

@@ -14,6 +14,7 @@
 #include "ports/random.h"
 #include "ports/store.h"
 #include "server/dispatcher.h"
+#include "server/failures/failure_log.h"
 #include "server/group_commit.h"
 #include "server/job_service.h"
 #include "server/pruner.h"
@@ -45,6 +46,7 @@ public:
 
     JobService& jobs() { return jobs_; }
     SessionService& sessions() { return sessions_; }
+    FailureLog& failures() { return failures_; }
 
 private:
     Task<void> run();
@@ -60,6 +62,7 @@ private:
     SessionService sessions_;
     JobService jobs_;
     Pruner pruner_;
+    FailureLog failures_;
     bool opened_ = false;
     Gate gate_;
 };

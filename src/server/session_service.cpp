@@ -41,8 +41,10 @@ OpenSession::Inherited inherit(const RunView& run, const OpenRequest& request, b
                                           .alone = alone,
                                           .order = run.order});
     OpenSession::Inherited inherited{.attempt = run.attempt, .state = run.state};
-    inherited.end = decision.end;
-    if (decision.end) inherited.next = next_after(run, *decision.end);
+    if (decision.end) {
+        inherited.end = judged(run, *decision.end);
+        inherited.next = next_after(run, *inherited.end);
+    }
     return inherited;
 }
 

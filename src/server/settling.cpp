@@ -1,6 +1,12 @@
 #include "server/settling.h"
 
+#include "core/custom_policy.h"
+
 namespace perdure {
+
+AttemptEnd judged(const RunView& run, const AttemptEnd& end) {
+    return judged(end, run.spec->policy, nullptr);
+}
 
 Next next_after(const RunView& run, const AttemptEnd& end) {
     return decide_next({.end = end,
@@ -12,11 +18,12 @@ Next next_after(const RunView& run, const AttemptEnd& end) {
 }
 
 Settle settle(const RunView& run, const AttemptEnd& end, std::optional<Settle::Renewal> renewal) {
+    const auto known = judged(run, end);
     return {.attempt = run.attempt,
             .state = run.state,
             .renewal = renewal,
-            .end = end,
-            .next = next_after(run, end)};
+            .end = known,
+            .next = next_after(run, known)};
 }
 
 }  // namespace perdure

@@ -10,8 +10,11 @@
 
 namespace perdure {
 
-// What the job does next after `run` has ended like this. The counts of earlier attempts are in
-// the view; this end is added.
+// An end that nobody reported, with the rule of the job's author that judges it, if one does.
+AttemptEnd judged(const RunView& run, const AttemptEnd& end);
+
+// What the job does next after `run` has ended like this, which is judged(). The counts of earlier
+// attempts are in the view; this end is added.
 Next next_after(const RunView& run, const AttemptEnd& end);
 
 Settle settle(const RunView& run, const AttemptEnd& end, std::optional<Settle::Renewal> renewal);

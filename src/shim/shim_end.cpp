@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/zoo.h"
 #include "core/isolation.h"
 #include "shim/clocks.h"
 #include "shim/format/attempt_files.h"
@@ -55,7 +56,13 @@ void Shim::clear_tree() {
         const Fd switch_off(::open((order_.cgroup + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
         if (switch_off) write_all(switch_off.get(), "1");
     }
-    signal_descendants(::getpid(), SIGKILL);
+    if (!zoo(Bug::tree_left_alive)) {
+        signal_descendants(::getpid(), SIGKILL);
+    } else if (leader_status_) {
+        return conclude();
+    } else {
+        ::kill(leader_, SIGKILL);
+    }
     sweep_at_ = shim_mono_now() + sweep_pause;
     reap();
 }
@@ -135,7 +142,7 @@ void Shim::conclude() {
 AttemptEnd Shim::own_end() const {
     AttemptEnd end{.cause = Cause::exit, .ran = Ran::yes, .clean = clean_};
     const int status = leader_status_.value_or(0);
-    if (WIFSIGNALED(status)) {
+    if (WIFSIGNALED(status) && !zoo(Bug::signal_called_exit)) {
         end.cause = Cause::crash_signal;
         end.exit_code = WTERMSIG(status);
         if (end.exit_code == SIGKILL && oom_kills() > oom_kills_before_) end.cause = Cause::oom;

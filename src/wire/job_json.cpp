@@ -8,16 +8,13 @@
 #include <vector>
 
 #include "core/webhook.h"
+#include "wire/policy/policy_json.h"
 #include "wire/text_time.h"
 
 namespace perdure {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::array<std::string_view, 3> policy_names = {"default", "never", "forever"};
-constexpr std::array<std::string_view, 3> growth_names = {"constant", "linear", "exponential"};
-static_assert(policy_names[2] == to_string(PolicyName::forever));
 
 constexpr std::uint32_t retries_max = PolicyRule::always - 1;
 
@@ -52,7 +49,7 @@ constexpr std::array spec_fields = {
     Field{"key", [](At at, JobSpec& s) { at.read(s.key); }},
     Field{"limits", [](At at, JobSpec& s) { read_texts(at, s.limits); }},
     Field{"run_at", [](At at, JobSpec& s) { at.read(s.run_at); }},
-    Field{"policy", [](At at, JobSpec& s) { read_enum(at, policy_names, s.policy.name); }},
+    Field{"policy", [](At at, JobSpec& s) { read_policy(at, s.policy); }},
     Field{"retries", [](At at, JobSpec& s) { at.read_between(s.policy.retries, 0, retries_max); }},
     Field{"retry_wait", [](At at, JobSpec& s) { at.read(s.policy.retry_wait); }},
     Field{"retry_wait_max", [](At at, JobSpec& s) { at.read(s.policy.retry_wait_max); }},
@@ -64,6 +61,8 @@ constexpr std::array spec_fields = {
     Field{"hold", [](At at, JobSpec& s) { at.read(s.hold); }},
     Field{"idempotency_key", [](At at, JobSpec& s) { at.read(s.idempotency_key); }},
     Field{"output_max", [](At at, JobSpec& s) { at.read(s.output_max); }},
+    Field{"failure_level",
+          [](At at, JobSpec& s) { read_enum(at, level_names, s.failure_level.emplace()); }},
 };
 
 const Field* field_of(std::string_view name) {
@@ -122,11 +121,15 @@ void write_timeouts(JsonWriter& out, const Timeouts& timeouts, bool all) {
     out.end_object();
 }
 
-void write_policy(JsonWriter& out, const PolicyChoice& policy, bool all) {
+void write_policy_fields(JsonWriter& out, const PolicyChoice& policy, bool all) {
     const PolicyChoice usual;
     if (policy == usual && !all) return;
     SpecWriter write(out, all);
-    write.text("policy", to_string(policy.name), to_string(usual.name));
+    const bool own = !policy.custom.empty() || !policy.rules.empty();
+    if (all || own || policy.name != usual.name) {
+        out.key("policy");
+        write_policy(out, policy);
+    }
     write.number("retries", policy.retries, usual.retries);
     write.duration("retry_wait", policy.retry_wait, usual.retry_wait);
     write.duration("retry_wait_max", policy.retry_wait_max, usual.retry_wait_max);
@@ -184,6 +187,7 @@ std::string canonical(const json::value& value) {
 
 void read_job(const JsonCursor& at, JobRequest& into) {
     at.members([&](std::string_view name, const JsonCursor& member) {
+        if (name == "policy") into.policy = PolicyWish::chosen;
         if (const auto* field = field_of(name)) return field->read(member, into.spec);
         if (name == "delay") return member.read(into.delay);
         member.misfit("there is no such field");
@@ -227,11 +231,12 @@ void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields) {
     write.text("key", spec.key);
     write_texts(out, "limits", spec.limits);
     if (spec.run_at) out.field("run_at", time_text(*spec.run_at));
-    write_policy(out, spec.policy, all);
+    write_policy_fields(out, spec.policy, all);
     write_timeouts(out, spec.timeouts, all);
     write.duration("hold", spec.hold);
     write.text("idempotency_key", spec.idempotency_key);
     write.number("output_max", spec.output_max, usual.output_max);
+    if (spec.failure_level) out.field("failure_level", to_string(*spec.failure_level));
     if (spec.retry_of) out.field("retry_of", *spec.retry_of);
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/job.h"
+#include "core/policy_book.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 
@@ -22,6 +23,7 @@ static_assert(effects_names[2] == to_string(Effects::once));
 struct JobRequest {
     JobSpec spec;
     std::optional<Duration> delay;
+    PolicyWish policy = PolicyWish::inherited;
 };
 
 // Reads shape and types; whether the job is acceptable is check_spec()'s to say. Fields that are

@@ -134,5 +134,97 @@ TEST(LogFrames, refuse_a_chunk_that_is_cut_off) {
     EXPECT_EQ(misfit->path, "$[0]");
 }
 
+std::optional<Misfit> read_request(std::string_view text, JobRequest& into) {
+    boost::json::value value;
+    if (auto misfit = parse_strict(text, value)) return misfit;
+    Reading reading;
+    read_job(JsonCursor(value, reading), into);
+    return reading.misfit;
+}
+
+TEST(PolicyJson, reads_every_field_of_a_rule) {
+    JobRequest request;
+    const auto misfit = read_request(
+        R"({"policy":{"base":"never","rules":[{"causes":["exit","crash"],"exit_codes":[75],)"
+        R"("text":"quota","times":3,"wait":"5s","growth":"linear","wait_max":"1m","jitter":20,)"
+        R"("another_worker":true,"then":"quarantine"},{"times":"always","wait":1}]}})",
+        request);
+    ASSERT_FALSE(misfit) << misfit->what;
+    EXPECT_EQ(request.policy, PolicyWish::chosen);
+    EXPECT_EQ(request.spec.policy.name, PolicyName::never);
+    const CustomRule first{.causes = {Cause::exit, Cause::crash_signal, Cause::crash_worker},
+                           .exit_codes = {75},
+                           .text = "quota",
+                           .times = 3,
+                           .wait = seconds(5),
+                           .wait_max = minutes(1),
+                           .growth = Growth::linear,
+                           .jitter_percent = 20,
+                           .another_worker = true,
+                           .then = Then::quarantine};
+    const CustomRule second{.times = CustomRule::always, .wait = seconds(1)};
+    EXPECT_EQ(request.spec.policy.rules, (std::vector<CustomRule>{first, second}));
+}
+
+TEST(PolicyJson, writes_what_it_reads) {
+    JobRequest request;
+    ASSERT_FALSE(read_request(
+        R"({"policy":{"base":"forever","rules":[{"causes":["oom"],"times":2}]}})", request));
+    std::string text;
+    JsonWriter out(text);
+    out.begin_object();
+    write_spec(out, request.spec, SpecFields::changed);
+    out.end_object();
+    JobRequest again;
+    ASSERT_FALSE(read_request(text, again)) << text;
+    EXPECT_EQ(again.spec.policy, request.spec.policy);
+}
+
+TEST(PolicyJson, a_name_is_built_in_or_left_to_the_server) {
+    JobRequest request;
+    ASSERT_FALSE(read_request(R"({"policy":"forever"})", request));
+    EXPECT_EQ(request.spec.policy.name, PolicyName::forever);
+    ASSERT_FALSE(read_request(R"({"policy":"patient"})", request));
+    EXPECT_EQ(request.spec.policy.custom, "patient");
+    EXPECT_EQ(request.spec.policy.name, PolicyName::standard);
+    JobRequest silent;
+    ASSERT_FALSE(read_request("{}", silent));
+    EXPECT_EQ(silent.policy, PolicyWish::inherited);
+}
+
+TEST(PolicyJson, names_the_place_of_what_it_does_not_understand) {
+    const std::pair<const char*, const char*> table[] = {
+        {R"({"policy":7})", "$.policy"},
+        {R"({"policy":"No Name"})", "$.policy"},
+        {R"({"policy":{"bsae":"default"}})", "$.policy.bsae"},
+        {R"({"policy":{"base":"patient"}})", "$.policy.base"},
+        {R"({"policy":{"name":"patient"}})", "$.policy.name"},
+        {R"({"policy":{"rules":{}}})", "$.policy.rules"},
+        {R"({"policy":{"rules":[{},{"causes":[]}]}})", "$.policy.rules[1].causes"},
+        {R"({"policy":{"rules":[{"causes":["exit","exot"]}]}})", "$.policy.rules[0].causes[1]"},
+        {R"({"policy":{"rules":[{"exit_codes":["1"]}]}})", "$.policy.rules[0].exit_codes[0]"},
+        {R"({"policy":{"rules":[{"times":"often"}]}})", "$.policy.rules[0].times"},
+        {R"({"policy":{"rules":[{"then":"expire"}]}})", "$.policy.rules[0].then"},
+        {R"({"policy":{"rules":[{"wiat":"1s"}]}})", "$.policy.rules[0].wiat"},
+    };
+    for (const auto& [text, path] : table) {
+        JobRequest request;
+        const auto misfit = read_request(text, request);
+        ASSERT_TRUE(misfit) << text;
+        EXPECT_EQ(misfit->path, path);
+    }
+}
+
+TEST(PolicyJson, suggests_the_cause_that_was_probably_meant) {
+    JobRequest request;
+    const auto misfit =
+        read_request(R"({"policy":{"rules":[{"causes":["crash(sginal)"]
+}]
+}
+})", request);
+    ASSERT_TRUE(misfit);
+EXPECT_EQ(misfit->what, "there is no cause \"crash(sginal)\"; did you mean crash(signal)?");
+}
+
 }  // namespace
 }  // namespace perdure

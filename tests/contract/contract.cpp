@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/custom_policy.h"
 #include "core/submit.h"
 #include "tests/contract/audit.h"
 
@@ -241,7 +242,8 @@ OverdueView StoreContract::overdue(std::uint32_t limit) {
 
 namespace {
 
-Settle settle(const RunView& run, const AttemptEnd& end) {
+Settle settle(const RunView& run, const AttemptEnd& presumed) {
+    const auto end = judged(presumed, run.spec->policy, nullptr);
     const auto next = decide_next({.end = end,
                                    .policy = run.spec->policy,
                                    .effects = run.spec->effects,

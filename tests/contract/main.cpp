@@ -51,6 +51,8 @@ constexpr std::array store_bugs = {
     Bug::keeper_not_compared,
     Bug::takeover_shortens_the_lease,
     Bug::old_session_says_did_not_run,
+    Bug::last_rule_judges,
+    Bug::rule_not_counted,
 };
 
 int list_bugs() {

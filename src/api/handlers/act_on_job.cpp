@@ -97,7 +97,7 @@ Task<Response> retry_job(Api& api, const Request& request) {
     if (job->state == JobState::quarantined && !job->discarded)
         co_return problem(
             error(Errc::conflict, "the job is in quarantine: release, accept or discard it"));
-    JobRequest again{.spec = *job->spec};
+    JobRequest again{.spec = *job->spec, .policy = PolicyWish::settled};
     again.spec.run_at.reset();
     again.spec.idempotency_key = wish.idempotency_key;
     again.spec.retry_of = *id;

@@ -12,6 +12,9 @@ Task<Response> show_job(Api& api, const Request& request);
 Task<Response> show_result(Api& api, const Request& request);
 Task<Response> wait_for_job(Api& api, const Request& request, ChunkedBody& body);
 Task<Response> explain_job(Api& api, const Request& request);
+Task<Response> explain_policy_of_job(Api& api, const Request& request);
+Task<Response> explain_policy_for(Api& api, const Request& request);
+Task<Response> list_policies(Api& api, const Request& request);
 Task<Response> read_logs(Api& api, const Request& request, ChunkedBody& body);
 
 Task<Response> cancel_job(Api& api, const Request& request);

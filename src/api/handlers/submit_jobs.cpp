@@ -52,9 +52,9 @@ std::optional<Misfit> read_wanted(const std::string& body, Wanted& wanted) {
     return reading.misfit;
 }
 
-std::optional<Response> check_all(const Wanted& wanted) {
+std::optional<Response> check_all(const Wanted& wanted, const JobService& jobs) {
     for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
-        const auto fault = find_fault(wanted.jobs[i].spec);
+        const auto fault = jobs.find_fault(wanted.jobs[i]);
         if (!fault) continue;
         auto path = wanted.path(i);
         if (!fault->field.empty()) path += fmt::format(".{}", fault->field);
@@ -111,7 +111,7 @@ Task<Response> submit_jobs(Api& api, const Request& request) {
     if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
     Wanted wanted;
     if (const auto misfit = read_wanted(request.body, wanted)) co_return problem(*misfit);
-    if (auto refusal = check_all(wanted)) co_return std::move(*refusal);
+    if (auto refusal = check_all(wanted, api.server.jobs())) co_return std::move(*refusal);
     if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted));
     co_return co_await submit_one(api, std::move(wanted));
 }

@@ -12,6 +12,8 @@ ExitCode list_limits(Context& context);
 ExitCode set_limit(Context& context);
 ExitCode list_workers(Context& context);
 ExitCode drain_worker(Context& context);
+ExitCode explain_policy(Context& context);
+ExitCode list_policies(Context& context);
 ExitCode check_store(Context& context);
 ExitCode migrate_store(Context& context);
 

@@ -33,7 +33,7 @@ const std::array fields = {
              Form::texts},
     JobField{{"--at", "TIME", "not before this time: 2026-11-15T08:00:00Z"}, "run_at"},
     JobField{{"--delay", "DURATION", "not before so long from now: 90s, 1h30m"}, "delay"},
-    JobField{{"--policy", "NAME", "default, never or forever: what to do when it is interrupted"},
+    JobField{{"--policy", "NAME", "default, never, forever or a configured one: see `policy list`"},
              "policy"},
     JobField{
         {"-r,--retries", "N", "more runs after a failure of its own"}, "retries", Form::number},
@@ -58,6 +58,8 @@ const std::array fields = {
     JobField{{"--output-max", "BYTES", "what is kept of what it prints; 16777216 if left out"},
              "output_max",
              Form::number},
+    JobField{{"--failure-level", "LEVEL", "of the server's log if it fails; error if left out"},
+             "failure_level"},
 };
 
 std::optional<std::int64_t> whole(const std::string& text) {

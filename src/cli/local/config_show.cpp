@@ -30,6 +30,13 @@ ExitCode print_json(Context& context) {
         settings[std::string(effective.setting->name)] = std::move(each);
     }
     boost::json::object document;
+    for (const auto& named : context.configuration.named) {
+        boost::json::object each;
+        each["value"] = named.value;
+        each["from"] = std::string(to_string(named.origin.kind));
+        each["place"] = named.origin.place;
+        settings[named.name] = std::move(each);
+    }
     document["settings"] = std::move(settings);
     context.term.print(boost::json::value(std::move(document)));
     return ExitCode::ok;
@@ -48,6 +55,8 @@ ExitCode show_config(Context& context) {
     for (const auto& effective : context.configuration.effective)
         table.add({std::string(effective.setting->name), value_text(effective.value),
                    origin_cell(effective.origin), std::string(effective.setting->about)});
+    for (const auto& named : context.configuration.named)
+        table.add({named.name, named.value, origin_cell(named.origin), ""});
     context.term.out(table.text(context.term));
     return ExitCode::ok;
 }

@@ -118,6 +118,7 @@ void Checker::changed(const JobView& job) {
     known = {job.state, job.epoch, job.generation};
     check_ends(job);
     check_budget(job);
+    check_judgement(job);
     check_numbers(job);
 }
 
@@ -181,22 +182,6 @@ void Checker::check_given_up(const JobView& job, const AttemptView& attempt) {
     if (!session) return report("P3", name(key) + " had an owner that does not exist");
     if (session->lease_deadline + attempt.terms.release_after > session->clock.now)
         report("O2", name(key) + " was given up while its lease lasted");
-}
-
-// [P6] No cause may end more attempts of one generation than its rule allows.
-void Checker::check_budget(const JobView& job) {
-    std::array<std::uint32_t, cause_class_count> ends{};
-    for (const auto& attempt : job.attempts) {
-        if (attempt.generation != job.generation || !attempt.end || attempt.end->succeeded)
-            continue;
-        if (attempt.end->counted) ++ends[static_cast<std::size_t>(class_of(*attempt.end))];
-    }
-    for (std::size_t c = 0; c < cause_class_count; ++c) {
-        const auto rule = rule_for(job.spec->policy, static_cast<CauseClass>(c));
-        if (rule.times == PolicyRule::always || ends[c] <= rule.times + 1) continue;
-        report("P6", fmt::format("{} was tried {} times for one cause; its policy allows {}",
-                                 job.id.text(), ends[c], rule.times + 1));
-    }
 }
 
 }  // namespace perdure::sim

@@ -58,6 +58,7 @@ private:
     void check_limits(const WitnessedRun& run);
     void check_stale(const WitnessedRun& run, const JobView& job);
     void check_budget(const JobView& job);
+    void check_judgement(const JobView& job);
     void check_numbers(const JobView& job);
     void check_place(const JobView& job, const AuditView& audit,
                      const std::map<SessionId, SessionView>& sessions);

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/probe.h"
 #include "base/zoo.h"
+#include "core/custom_policy.h"
 #include "store/memory/apply.h"
 #include "store/memory/ending.h"
 
@@ -93,14 +94,16 @@ ReportFacts report_facts(State& state, const Subject& subject, const Report& sai
             .job_ended = has_ended(state_of(*subject.job))};
 }
 
-void accept(State& state, const Subject& subject, const Report& said) {
+Next accept(State& state, const Subject& subject, const Report& said) {
     auto end = said.end;
     end.reported = true;
     subject.attempt->evidence = said.evidence;
     // What was begun and saved is what was committed (O10).
     end.clean = subject.attempt->clean;
+    end = judged(end, subject.job->spec->policy, said.evidence.get());
     const auto next = next_after(*subject.job, *subject.attempt, end);
     end_attempt(state, *subject.job, *subject.attempt, end, next);
+    return next;
 }
 
 void file_late(State& state, const Subject& subject, const Report& said) {
@@ -180,17 +183,18 @@ ChangeReply apply(State& state, const Report& change) {
         if (current.run && is_owner(state, *current.run, change.session)) subject = current;
     }
     const auto decision = decide_report(report_facts(state, subject, change));
+    std::optional<Next> next;
     switch (decision.answer) {
         case ReportAnswer::correct:
             reached<"presumed_end_corrected">();
-            accept(state, subject, change);
+            next = accept(state, subject, change);
             break;
-        case ReportAnswer::accept: accept(state, subject, change); break;
+        case ReportAnswer::accept: next = accept(state, subject, change); break;
         case ReportAnswer::repeated: break;
         case ReportAnswer::file_late: file_late(state, subject, change); break;
         case ReportAnswer::fenced: return not_the_running_attempt(decision.rule);
     }
-    return {Reported{decision.answer, decision.rule}};
+    return {Reported{decision.answer, decision.rule, next}};
 }
 
 ChangeReply apply(State& state, const Progress& change) {

@@ -77,6 +77,7 @@ Next next_after(const JobRow& job, const AttemptRow& attempt, const AttemptEnd& 
 
 void end_attempt(State& state, JobRow& job, AttemptRow& attempt, const AttemptEnd& end,
                  const Next& next) {
+    PERDURE_ASSERT(end.matched <= job.spec->policy.rules.size());
     const auto owner = attempt.session();
     attempt.end = end;
     attempt.ended_on = state.wall;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/probe.h"
+#include "core/custom_policy.h"
 #include "store/sqlite/apply/apply.h"
 #include "store/sqlite/apply/ending.h"
 #include "store/sqlite/apply/moves.h"
@@ -87,15 +88,17 @@ void keep_evidence(State& state, const Subject& subject, const EvidenceRef& evid
     state.keep(*subject.job, *subject.attempt, Large::evidence, evidence ? &bytes : nullptr);
 }
 
-void accept(State& state, const Subject& subject, const Report& said) {
+Next accept(State& state, const Subject& subject, const Report& said) {
     auto end = said.end;
     end.reported = true;
     keep_evidence(state, subject, said.evidence);
     // What was begun and saved is what was committed (O10).
     end.clean = subject.attempt->clean;
+    end = judged(end, subject.job->spec->policy, said.evidence.get());
     const auto epoch = subject.attempt->epoch;
     const auto next = next_after(state.load, *subject.job, epoch, end);
     end_attempt(state, *subject.job, epoch, end, next);
+    return next;
 }
 
 void file_late(State& state, const Subject& subject, const Report& said) {
@@ -166,17 +169,18 @@ ChangeReply apply(State& state, const Start& change) {
 ChangeReply apply(State& state, const Report& change) {
     const auto subject = find(state, change.attempt);
     const auto decision = decide_report(report_facts(state, subject, change));
+    std::optional<Next> next;
     switch (decision.answer) {
         case ReportAnswer::correct:
             reached<"presumed_end_corrected">();
-            accept(state, subject, change);
+            next = accept(state, subject, change);
             break;
-        case ReportAnswer::accept: accept(state, subject, change); break;
+        case ReportAnswer::accept: next = accept(state, subject, change); break;
         case ReportAnswer::repeated: break;
         case ReportAnswer::file_late: file_late(state, subject, change); break;
         case ReportAnswer::fenced: return not_the_running_attempt(decision.rule);
     }
-    return {Reported{decision.answer, decision.rule}};
+    return {Reported{decision.answer, decision.rule, next}};
 }
 
 ChangeReply apply(State& state, const Progress& change) {

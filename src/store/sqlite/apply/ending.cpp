@@ -73,6 +73,7 @@ Next next_after(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd& end) {
 
 void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next) {
     auto& attempt = *state.load.attempt(job, epoch);
+    PERDURE_ASSERT(end.matched <= job.spec->policy.rules.size());
     const auto owner = attempt.session();
     attempt.end = end;
     attempt.ended_on = state.service.wall;

@@ -5,8 +5,9 @@
 namespace perdure::sqlite {
 namespace {
 
-// Form 1 had no callbacks, no `after`, no resources and no rules of the author's own.
-constexpr std::uint64_t form = 2;
+// Form 1 had no callbacks, no `after`, no resources and no rules of the author's own; form 2 no
+// failure level.
+constexpr std::uint64_t form = 3;
 constexpr unsigned callback_depth_max = 32;  // of what we read; far fewer are accepted
 
 template <class T, class Put>
@@ -177,6 +178,7 @@ std::string encode(const JobSpec& spec) {
     put_maybe(out, spec.retry_of, [&](JobId job) { out.number(job.value); });
     put_relations(out, spec);
     put_resources(out, spec.resources);
+    put_maybe(out, spec.failure_level, [&](Level level) { out.choice(level); });
     return out.take();
 }
 
@@ -223,6 +225,7 @@ JobSpec decode_nested(std::string_view bytes, unsigned depth) {
         get_relations(in, spec, depth);
         spec.resources = get_resources(in);
     }
+    if (version > 2) get_maybe(in, spec.failure_level, [&] { return in.choice(Level::critical); });
     in.end();
     return spec;
 }

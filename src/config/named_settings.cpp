@@ -1,0 +1,170 @@
+#include "config/named_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/nearest.h"
+#include "core/submit.h"
+#include "wire/policy/policy_text.h"
+
+namespace perdure {
+namespace {
+
+constexpr std::array<std::string_view, 3> built_in = {"default", "never", "forever"};
+constexpr std::array<std::string_view, 3> groups = {"policies.", "queues.", "kinds."};
+
+bool is_built_in(std::string_view name) {
+    return std::find(built_in.begin(), built_in.end(), name) != built_in.end();
+}
+
+Error refused(const std::string& place, const std::string& why) {
+    return error(Errc::invalid, place + ": " + why);
+}
+
+Error unknown(const std::string& place, std::string_view name, std::string_view meant) {
+    return refused(place, fmt::format("there is no setting {}; did you mean {}?", name, meant));
+}
+
+Error bad_name(const std::string& place, std::string_view name) {
+    return refused(place, fmt::format("{} must be 1 to 64 of a-z 0-9 . _ - and begin with a letter "
+                                      "or digit",
+                                      name));
+}
+
+// "queues.slow.policy" is "queues.", "slow", "policy"; without a last part that is empty.
+struct Parts {
+    std::string_view group;
+    std::string name;
+    std::string_view field;
+};
+Parts parts_of(std::string_view full) {
+    Parts parts;
+    for (const auto group : groups)
+        if (full.starts_with(group)) parts.group = group;
+    const auto rest = full.substr(parts.group.size());
+    const auto dot = rest.rfind('.');
+    parts.name = std::string(rest.substr(0, dot));
+    if (dot != std::string_view::npos) parts.field = rest.substr(dot + 1);
+    return parts;
+}
+
+// "rules[2].causes[0]" is about rule 2.
+std::optional<std::size_t> rule_in(std::string_view place) {
+    constexpr std::string_view prefix = "rules[";
+    if (!place.starts_with(prefix)) return std::nullopt;
+    place.remove_prefix(prefix.size());
+    std::size_t index = 0;
+    const auto read = std::from_chars(place.data(), place.data() + place.size(), index);
+    if (read.ec != std::errc()) return std::nullopt;
+    return index;
+}
+
+}  // namespace
+
+bool NamedSettings::owns(std::string_view name) {
+    for (const auto group : groups)
+        if (name.starts_with(group)) return true;
+    return false;
+}
+
+Result<void> NamedSettings::put(std::string_view full, Part part, bool is_json) {
+    const auto [group, name, field] = parts_of(full);
+    const auto& place = part.origin.place;
+    if (!is_name(name)) return bad_name(place, name);
+    if (group != "policies.") {
+        if (field != "policy") return unknown(place, full, fmt::format("{}{}.policy", group, name));
+        if (is_json) return refused(place, fmt::format("{} must be the name of a policy", full));
+        (group == "queues." ? queues_ : kinds_)[name] = std::move(part);
+        return {};
+    }
+    if (is_built_in(name))
+        return refused(place,
+                       fmt::format("{} is built in and stays as it is; choose another name", name));
+    if (field == "base" && !is_json) {
+        if (!is_built_in(part.text))
+            return refused(place, fmt::format("{} must be default, never or forever, not \"{}\"",
+                                              full, part.text));
+        policies_[name].base = std::move(part);
+    } else if (field == "rules" && is_json) {
+        policies_[name].rules = std::move(part);
+    } else if (field == "rules" || field == "base") {
+        return refused(place, fmt::format("{} must be {}", full,
+                                          field == "base" ? "default, never or forever"
+                                                          : "a list of rules: [{ causes = …, times "
+                                                            "= … }]"));
+    } else {
+        return unknown(place, full, fmt::format("policies.{}.rules", name));
+    }
+    return {};
+}
+
+Result<void> NamedSettings::take(const FileEntry& entry, const std::string& path) {
+    Part part{.origin = {Origin::Kind::file, fmt::format("{}:{}", path, entry.line)},
+              .lines = entry.element_lines,
+              .path = path};
+    part.text = value_text(entry.value);
+    const auto* words = std::get_if<std::vector<std::string>>(&entry.value);
+    if (words && words->empty()) part.text = "[]";  // a list of nothing is one of rules, too
+    return put(entry.name, std::move(part), entry.is_json || (words && words->empty()));
+}
+
+Result<void> NamedSettings::take_flag(const std::string& name, const std::string& value,
+                                      const std::string& flag) {
+    Part part{.text = value, .origin = {Origin::Kind::flag, flag}, .lines = {}, .path = ""};
+    if (!name.starts_with(groups[0])) return put(name, std::move(part), false);
+    const auto policy = name.substr(groups[0].size());
+    if (!is_name(policy)) return bad_name(flag, policy);
+    policies_[policy] = {.base = {}, .rules = {}, .whole = std::move(part)};
+    return {};
+}
+
+Result<void> NamedSettings::settle_policy(const std::string& name, const Policy& policy,
+                                          Settled& into) const {
+    const auto& first = policy.whole ? policy.whole : policy.rules ? policy.rules : policy.base;
+    const auto json = policy.whole ? policy.whole->text
+                                   : fmt::format(R"({{"base":"{}","rules":{}}})",
+                                                 policy.base ? policy.base->text : "default",
+                                                 policy.rules ? policy.rules->text : "[]");
+    PolicyChoice choice{.custom = {}, .rules = {}};
+    if (const auto misfit = read_policy_text(json, choice)) {
+        auto place = first->origin.place;
+        const auto rule = rule_in(misfit->place);
+        if (rule && *rule < first->lines.size())
+            place = fmt::format("{}:{}", first->path, first->lines[*rule]);
+        return refused(place,
+                       fmt::format("policies.{}{}{}: {}", name, misfit->place.empty() ? "" : ".",
+                                   misfit->place, misfit->what));
+    }
+    into.shown.push_back({"policies." + name, policy_text(choice), first->origin});
+    choice.custom = name;
+    into.book.named[name] = std::move(choice);
+    return {};
+}
+
+Result<NamedSettings::Settled> NamedSettings::settle(const std::string& of_server,
+                                                     const std::string& place) const {
+    Settled settled;
+    for (const auto& [name, policy] : policies_)
+        if (auto done = settle_policy(name, policy, settled); !done) return done.error();
+    const auto use = [&](const auto& parts, std::string_view group, auto& of) -> Result<void> {
+        for (const auto& [name, part] : parts) {
+            if (!knows(settled.book, part.text))
+                return refused(part.origin.place, no_such_policy(settled.book, part.text));
+            of[name] = part.text;
+            settled.shown.push_back(
+                {fmt::format("{}{}.policy", group, name), part.text, part.origin});
+        }
+        return {};
+    };
+    if (auto done = use(queues_, "queues.", settled.book.of_queue); !done) return done.error();
+    if (auto done = use(kinds_, "kinds.", settled.book.of_kind); !done) return done.error();
+    if (!knows(settled.book, of_server))
+        return refused(place, no_such_policy(settled.book, of_server));
+    settled.book.of_server = of_server;
+    return settled;
+}
+
+}  // namespace perdure
