@@ -218,12 +218,9 @@ TEST(PolicyJson, names_the_place_of_what_it_does_not_understand) {
 TEST(PolicyJson, suggests_the_cause_that_was_probably_meant) {
     JobRequest request;
     const auto misfit =
-        read_request(R"({"policy":{"rules":[{"causes":["crash(sginal)"]
-}]
-}
-})", request);
+        read_request(R"j({"policy":{"rules":[{"causes":["crash(sginal)"]}]}})j", request);
     ASSERT_TRUE(misfit);
-EXPECT_EQ(misfit->what, "there is no cause \"crash(sginal)\"; did you mean crash(signal)?");
+    EXPECT_EQ(misfit->what, "there is no cause \"crash(sginal)\"; did you mean crash(signal)?");
 }
 
 }  // namespace
