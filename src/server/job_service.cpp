@@ -9,15 +9,39 @@ namespace perdure {
 
 namespace {
 
+// Callbacks inherit nothing: their policy is their own word, or only a name to be looked up.
+PolicyWish wish_of(const JobSpec& callback) {
+    return callback.policy.custom.empty() ? PolicyWish::settled : PolicyWish::chosen;
+}
+
+std::optional<RuleFault> find_policy_fault(const PolicyBook& book, const JobSpec& spec,
+                                           PolicyWish wish) {
+    if (auto refused = decide_policy(book, spec, wish).refused) return refused;
+    for (const auto& callback : spec.callbacks) {
+        auto refused = find_policy_fault(book, *callback.spec, wish_of(*callback.spec));
+        if (refused) return RuleFault{"", "of a callback: " + refused->what};
+    }
+    return std::nullopt;
+}
+
+void settle_policies(const PolicyBook& book, JobSpec& spec, PolicyWish wish) {
+    spec.policy = decide_policy(book, spec, wish).policy;
+    for (auto& callback : spec.callbacks) {
+        auto settled = *callback.spec;
+        settle_policies(book, settled, wish_of(settled));
+        callback.spec = std::make_shared<const JobSpec>(std::move(settled));
+    }
+}
+
 Error no_store() { return error(Errc::unavailable, "the store does not answer"); }
 
 }  // namespace
 
 std::optional<SpecFault> JobService::find_fault(const JobRequest& request) const {
     if (auto fault = perdure::find_fault(request.spec)) return fault;
-    const auto policy = decide_policy(book_, request.spec, request.policy);
-    if (!policy.refused) return std::nullopt;
-    const auto& [place, what] = *policy.refused;
+    const auto refused = find_policy_fault(book_, request.spec, request.policy);
+    if (!refused) return std::nullopt;
+    const auto& [place, what] = *refused;
     return SpecFault{place.empty() ? "policy" : "policy." + place, error(Errc::invalid, what)};
 }
 
@@ -30,7 +54,7 @@ Submit JobService::change_of(JobRequest request, WallTime now) {
         hash ^= (static_cast<std::uint64_t>(request.delay->us) + 1) * spread;
         request.spec.run_at = now + *request.delay;
     }
-    request.spec.policy = decide_policy(book_, request.spec, request.policy).policy;
+    settle_policies(book_, request.spec, request.policy);
     return {.id = commits_.next_job_id(),
             .spec = std::make_shared<const JobSpec>(std::move(request.spec)),
             .body_hash = hash};
