@@ -95,6 +95,15 @@ std::string joined_of(const boost::json::value& from, std::string_view name) {
     return made;
 }
 
+std::string policy_of(const boost::json::value& job) {
+    const auto& policy = member(job, "policy");
+    if (!policy.is_object()) return text_of(job, "policy");
+    const auto rules = list_of(policy, "rules").size();
+    const auto name = has(policy, "name") ? text_of(policy, "name") : "of its own";
+    return fmt::format("{} ({} rule{}, else {})", name, rules, rules == 1 ? "" : "s",
+                       text_of(policy, "base"));
+}
+
 std::string what_it_does(const boost::json::value& job) {
     std::string made;
     for (const auto& word : list_of(job, "argv")) {

@@ -28,6 +28,8 @@ std::string relative_of(const boost::json::value& from, std::string_view name, W
 std::string spoken_of(const boost::json::value& from, std::string_view name);
 // Words between commas.
 std::string joined_of(const boost::json::value& from, std::string_view name);
+// Its policy, on one line: a name, or how many rules there are and what judges the rest.
+std::string policy_of(const boost::json::value& job);
 // What a job does, on one line: its command, quoted as a shell would need it, or its kind.
 std::string what_it_does(const boost::json::value& job);
 

@@ -76,14 +76,6 @@ void add_line(Table& table, const boost::json::value& line) {
                Cell(text_of(line, "rule"), Colour::dim)});
 }
 
-std::string name_of(const boost::json::value& policy) {
-    if (const auto* name = policy.if_string()) return std::string(name->data(), name->size());
-    const auto rules = list_of(policy, "rules").size();
-    const auto name = has(policy, "name") ? text_of(policy, "name") : "rules of its own";
-    return fmt::format("{} ({} rule{}, else {})", name, rules, rules == 1 ? "" : "s",
-                       text_of(policy, "base"));
-}
-
 std::string target_of(const Args& args) {
     if (const auto id = args.one("id")) return fmt::format("/v1/jobs/{}/policy", escaped(*id));
     std::string target = "/v1/policy";
@@ -123,8 +115,7 @@ ExitCode explain_policy(Context& context) {
         return ExitCode::ok;
     }
     const auto& body = *asked.body;
-    auto head = fmt::format("policy {}, effects {}", name_of(member(body, "policy")),
-                            text_of(body, "effects"));
+    auto head = fmt::format("policy {}, effects {}", policy_of(body), text_of(body, "effects"));
     if (has(body, "from")) head += fmt::format(", from the {}", text_of(body, "from"));
     if (has(body, "id"))
         head = fmt::format("job {} is {}: {}", text_of(body, "id"), text_of(body, "state"), head);

@@ -22,12 +22,17 @@ struct Line {
     std::string_view field;
 };
 constexpr std::array plain_lines = {
-    Line{"queue", "queue"},       Line{"priority", "priority"},
-    Line{"effects", "effects"},   Line{"policy", "policy"},
-    Line{"key", "key"},           Line{"worker", "worker"},
-    Line{"cause", "cause"},       Line{"exit code", "exit_code"},
-    Line{"signal", "signal"},     Line{"killing for", "kill_ordered"},
-    Line{"retry of", "retry_of"}, Line{"idempotency", "idempotency_key"},
+    Line{"queue", "queue"},
+    Line{"priority", "priority"},
+    Line{"effects", "effects"},
+    Line{"key", "key"},
+    Line{"worker", "worker"},
+    Line{"cause", "cause"},
+    Line{"exit code", "exit_code"},
+    Line{"signal", "signal"},
+    Line{"killing for", "kill_ordered"},
+    Line{"retry of", "retry_of"},
+    Line{"idempotency", "idempotency_key"},
 };
 
 std::string line(std::string_view label, std::string_view text) {
@@ -44,6 +49,7 @@ std::string heading(const Terminal& term, const boost::json::value& job) {
 std::string facts(const boost::json::value& job) {
     std::string text;
     for (const auto& each : plain_lines) text += line(each.label, text_of(job, each.field));
+    if (has(job, "policy")) text += line("policy", policy_of(job));
     text += line("limits", joined_of(job, "limits"));
     const auto& thing = member(job, "blocked_on");
     if (has(job, "blocked_on"))

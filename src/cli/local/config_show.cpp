@@ -10,6 +10,8 @@
 namespace perdure::cli {
 namespace {
 
+constexpr std::size_t value_shown = 60;  // of a policy; --json has it whole
+
 boost::json::value as_json(const Value& value) {
     if (const auto* text = std::get_if<std::string>(&value)) return boost::json::value(*text);
     if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
@@ -56,7 +58,7 @@ ExitCode show_config(Context& context) {
         table.add({std::string(effective.setting->name), value_text(effective.value),
                    origin_cell(effective.origin), std::string(effective.setting->about)});
     for (const auto& named : context.configuration.named)
-        table.add({named.name, named.value, origin_cell(named.origin), ""});
+        table.add({named.name, fitted(named.value, value_shown), origin_cell(named.origin), ""});
     context.term.out(table.text(context.term));
     return ExitCode::ok;
 }
