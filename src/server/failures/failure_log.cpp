@@ -7,7 +7,7 @@ namespace perdure {
 namespace {
 
 constexpr auto at_most = seconds(60);
-constexpr std::size_t batch_max = 500;
+constexpr std::size_t told_at_once = 500;
 
 bool is_failure(JobState state) {
     return state == JobState::failed || state == JobState::quarantined ||
@@ -51,7 +51,7 @@ Task<void> FailureLog::run(Stop& stop) {
             co_await alarm_->wait(at_most);
             continue;
         }
-        const auto count = static_cast<std::ptrdiff_t>(std::min(batch_max, waiting_.size()));
+        const auto count = static_cast<std::ptrdiff_t>(std::min(told_at_once, waiting_.size()));
         std::vector<Entry> batch(waiting_.begin(), waiting_.begin() + count);
         waiting_.erase(waiting_.begin(), waiting_.begin() + count);
         co_await tell(std::move(batch));
