@@ -34,6 +34,11 @@ enum class Bug {
     leaked_slot,
     idempotency_key_ignored,
     needed_wake_up,
+    // What the end of one job means to others
+    callbacks_made_in_another_group,
+    callbacks_without_generation,
+    barrier_released_early,
+    added_callback_lost_at_the_end,
     // Recovery
     counts_lost_on_reclaim,
     crash_not_counted,
@@ -100,6 +105,10 @@ constexpr std::array zoo_names = {
     std::string_view{"leaked_slot"},
     std::string_view{"idempotency_key_ignored"},
     std::string_view{"needed_wake_up"},
+    std::string_view{"callbacks_made_in_another_group"},
+    std::string_view{"callbacks_without_generation"},
+    std::string_view{"barrier_released_early"},
+    std::string_view{"added_callback_lost_at_the_end"},
     std::string_view{"counts_lost_on_reclaim"},
     std::string_view{"crash_not_counted"},
     std::string_view{"inverted_queue_timeout"},

@@ -23,7 +23,7 @@ QuarantineDecision decide_quarantine(QuarantineAction action, const QuarantineFa
         case QuarantineAction::accept: {
             if (!f.late_result) return {.rule = "E2/no_late_result"};
             const auto state = f.late_result->succeeded ? JobState::succeeded : JobState::failed;
-            return {Kind::end_generation, state, false, "E2/accepted"};
+            return {Kind::end_generation, state, false, rule_accepted};
         }
         case QuarantineAction::discard:
             if (f.discarded) return {.rule = "E2/discarded_before"};

@@ -33,6 +33,7 @@ struct QuarantineDecision {
     bool stop_old_process = false;
     std::string_view rule;
 };
+inline constexpr std::string_view rule_accepted = "E2/accepted";
 QuarantineDecision decide_quarantine(QuarantineAction action, const QuarantineFacts& facts);
 
 }  // namespace perdure

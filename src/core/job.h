@@ -71,7 +71,8 @@ inline constexpr std::array places = {
     PlaceOfState{JobState::running, "running", Place::run,
                  "session's lease; run, idle and total timeout",
                  "report, lease end, timeout, cancel"},
-    PlaceOfState{JobState::waiting, "waiting", Place::wait, "wake time", "signal, due, cancel"},
+    PlaceOfState{JobState::waiting, "waiting", Place::wait, "queue timeout",
+                 "the end of what it waits for, expiry, cancel, hold"},
     PlaceOfState{JobState::succeeded, "succeeded", Place::outcome, "retention", "never"},
     PlaceOfState{JobState::failed, "failed", Place::outcome, "retention", "never"},
     PlaceOfState{JobState::cancelled, "cancelled", Place::outcome, "retention", "never"},
@@ -87,6 +88,10 @@ constexpr std::string_view to_string(JobState state) { return place_of(state).na
 constexpr bool has_ended(JobState state) { return place_of(state).place == Place::outcome; }
 constexpr bool is_waiting_for_a_claim(JobState state) {
     return state == JobState::scheduled || state == JobState::ready || state == JobState::blocked;
+}
+
+constexpr bool can_be_held(JobState state) {
+    return is_waiting_for_a_claim(state) || state == JobState::waiting;
 }
 
 // What a second run would do to the world, as declared by the job's author.

@@ -1,8 +1,10 @@
 #include "core/submit.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/zoo.h"
+#include "core/callbacks.h"
 #include "core/custom_policy.h"
 
 namespace perdure {
@@ -88,6 +90,51 @@ Fault check_rules(const JobSpec& spec) {
     return fault("policy." + found->place, found->what);
 }
 
+std::size_t count_callbacks(const JobSpec& spec) {
+    auto count = spec.callbacks.size();
+    for (const auto& callback : spec.callbacks) count += count_callbacks(*callback.spec);
+    return count;
+}
+
+// What a callback cannot have, because its parent's end makes it.
+Fault check_as_callback(const JobSpec& spec, const JobSpec& parent) {
+    if (spec.tenant != parent.tenant)
+        return fault("tenant", "a callback belongs to the tenant of its job: leave it out");
+    if (spec.idempotency_key)
+        return fault("idempotency_key",
+                     "a callback has no idempotency key: each end of its job makes it once");
+    if (!spec.after.empty())
+        return fault("after", "a callback cannot wait for other jobs: use its own callbacks");
+    return std::nullopt;
+}
+
+Fault find_fault_at(const JobSpec& spec, std::size_t level);
+
+Fault check_callbacks(const JobSpec& spec, std::size_t level) {
+    std::array<std::size_t, 3> seen{};
+    for (const auto& callback : spec.callbacks) {
+        const auto name = "on_" + std::string(to_string(callback.on));
+        const auto path = name + "[" + std::to_string(seen[static_cast<std::size_t>(callback.on)]++) +
+                          "]";
+        if (level == callback_levels_max)
+            return fault(name, "callbacks can be nested 8 levels deep at most");
+        auto bad = check_as_callback(*callback.spec, spec);
+        if (!bad) bad = find_fault_at(*callback.spec, level + 1);
+        if (!bad) continue;
+        bad->field = bad->field.empty() ? path : path + "." + bad->field;
+        return bad;
+    }
+    return std::nullopt;
+}
+
+Fault check_relations(const JobSpec& spec, std::size_t level) {
+    if (level <= 1 && count_callbacks(spec) > callbacks_max)
+        return fault("", "a job can have 100 callbacks at most, those of callbacks included");
+    if (spec.after.size() > after_max)
+        return fault("after", "a job can wait for 1000 others at most");
+    return check_callbacks(spec, level);
+}
+
 class Hash {
 public:
     void add(std::string_view text) {
@@ -114,7 +161,9 @@ bool is_name(std::string_view name) {
                        [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
 }
 
-std::optional<SpecFault> find_fault(const JobSpec& spec) {
+namespace {
+
+Fault find_fault_at(const JobSpec& spec, std::size_t level) {
     if (auto bad = check_names(spec)) return bad;
     if (spec.priority > priority_max)
         return fault("priority", "priority must be 0 (first) to 9 (last)");
@@ -129,7 +178,16 @@ std::optional<SpecFault> find_fault(const JobSpec& spec) {
         return fault("retries",
                      "a `once` job cannot have retries: leave them out, or declare it "
                      "repeatable");
-    return std::nullopt;
+    return check_relations(spec, level);
+}
+
+}  // namespace
+
+std::optional<SpecFault> find_fault(const JobSpec& spec) { return find_fault_at(spec, 0); }
+
+std::optional<SpecFault> find_fault_of_callback(const JobSpec& callback, const JobSpec& parent) {
+    if (auto bad = check_as_callback(callback, parent)) return bad;
+    return find_fault_at(callback, 1);
 }
 
 std::optional<Error> check_spec(const JobSpec& spec) {

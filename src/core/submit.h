@@ -17,10 +17,12 @@ bool is_name(std::string_view name);
 // Nothing if the job is acceptable; otherwise the field to blame, if it is one alone, and a
 // sentence that says what to change.
 struct SpecFault {
-    std::string field;  // as it is spelt on the wire: "timeouts", "policy.rules[2].causes[0]"
+    std::string field;  // as it is spelt on the wire: "timeouts", "on_end[2].argv"
     Error error;
 };
 std::optional<SpecFault> find_fault(const JobSpec& spec);
+// The same for a callback that is added to a job.
+std::optional<SpecFault> find_fault_of_callback(const JobSpec& callback, const JobSpec& parent);
 std::optional<Error> check_spec(const JobSpec& spec);
 
 // A hash of everything that was asked, the idempotency key apart (C5).

@@ -14,7 +14,7 @@ namespace perdure {
 // A job outside `run`, or its total timeout inside it. All instants from one transaction.
 struct WaitFacts {
     JobState state = JobState::ready;
-    std::optional<ServiceTime> queue_deadline;  // ready and blocked
+    std::optional<ServiceTime> queue_deadline;  // ready, blocked and waiting
     std::optional<ServiceTime> total_deadline;
     std::optional<ServiceTime> due;         // scheduled or waiting, by a duration
     std::optional<WallTime> date;           // scheduled or waiting, by a date

@@ -57,7 +57,8 @@ struct Tick {
 // Makes a job, or finds the one with the same idempotency key (P1, C5). The very same submit
 // again (same id and body, after a lost reply) gets the first answer again.
 // conflict: same key or id, other body. gone: the key's job has ended and was removed.
-// invalid: it names a limit that is not defined.
+// invalid: it, or one of its callbacks, names a limit that is not defined; or `after` names a job
+// that is not there. What has ended already counts at once.
 struct Submit {
     JobId id;
     std::shared_ptr<const JobSpec> spec;
@@ -66,8 +67,21 @@ struct Submit {
 
 // Several at once, all or nothing: the first that would be refused refuses them all, and the reply
 // says which one it was. Two with the same idempotency key and body are one job.
+// `after` may name earlier ones by their ids; if such a one is found to be another job, by its
+// idempotency key, that job is meant.
 struct SubmitAll {
     std::vector<Submit> jobs;
+};
+
+// Adds a callback to a job, whatever state that is in [P7]. It counts from the present generation
+// on; if that has ended, the callback is made at once, should it fit. The very same again (same id)
+// gets the first answer again.
+// not_found: no such job. invalid: it names a limit that is not defined, or the job has as many
+// callbacks as it may have.
+struct AddCallback {
+    JobId id;  // of the asking, drawn like a job's
+    JobId job;
+    Callback callback;
 };
 
 // Takes as many jobs as the session has free slots, in claim order, at most `max`; draws epochs
@@ -119,7 +133,8 @@ struct Start {
 };
 
 // The end of an attempt, said by its worker: decide_report(), then decide_next(). The end of the
-// job, the release of its key and limits and the promotion of who waited are this transaction.
+// job, the release of its key and limits, the promotion of who waited, its callbacks and the going
+// on of jobs that waited for it (`after`) are this transaction; so it is with every other end.
 // It counts from every session that owned the attempt, or that has the state directory of one:
 // results lie on disk. `end.clean` is replaced by what the store has committed (O10).
 struct Report {
@@ -220,7 +235,7 @@ struct PauseQueue {
     bool paused = true;
 };
 
-using Change = std::variant<Renew, Tick, Submit, SubmitAll, Claim, OpenSession, OpenStream,
+using Change = std::variant<Renew, Tick, Submit, SubmitAll, AddCallback, Claim, OpenSession, OpenStream,
                             EndSession, Start, Report, Progress, Settle, Reinstate, OrderKill,
                             MoveWaiting, Cancel, Hold, DealWithQuarantined, PromoteWaiting,
                             TakeKeeper, ForgetEnded, DefineLimit, PauseQueue>;
@@ -244,6 +259,10 @@ struct BatchSubmitted {
         Error why;
     };
     std::optional<Refused> refused;
+};
+struct CallbackAdded {
+    std::uint32_t number = 0;  // among the callbacks of that job
+    std::optional<JobId> made;  // the job had ended before: this is the callback
 };
 struct Claimed {
     std::vector<Assignment> assignments;
@@ -269,7 +288,7 @@ struct Forgotten {
     std::vector<JobId> jobs;
 };
 
-using ChangeReply = Result<std::variant<Applied, Renewed, Submitted, BatchSubmitted, Claimed,
+using ChangeReply = Result<std::variant<Applied, Renewed, Submitted, BatchSubmitted, CallbackAdded, Claimed,
                                         StreamOpened, Reported, Cancelled, Forgotten>>;
 
 }  // namespace perdure

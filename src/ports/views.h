@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/callbacks.h"
 #include "core/cause.h"
 #include "core/claim.h"
 #include "core/isolation.h"
@@ -57,6 +58,7 @@ struct RunView {
     std::shared_ptr<const JobSpec> spec;
     std::string checkpoint;
     CauseCounts counts;  // of the earlier attempts of this generation
+    std::vector<Input> inputs;  // what it waited for
 };
 
 struct SessionView {
@@ -99,6 +101,22 @@ struct OverdueView {
     std::vector<Thing> free_things;
 };
 
+// What a job waits for, or has waited for: its `after`, or the job whose callback it is.
+struct AwaitedView {
+    After after;
+    std::optional<Input> ended;  // nothing: it has not
+};
+struct AddedCallback {
+    std::uint32_t number = 0;
+    std::uint32_t since_generation = 1;
+    Callback callback;
+};
+struct MadeCallback {
+    std::uint32_t generation = 1;
+    std::uint32_t number = 0;
+    JobId job;  // may be gone: callbacks have a retention of their own
+};
+
 struct JobView {
     JobId id;
     std::shared_ptr<const JobSpec> spec;
@@ -115,6 +133,9 @@ struct JobView {
     std::optional<ServiceTime> kept_until;
     std::optional<Thing> blocked_on;  // blocked without a thing: held by a person
     std::optional<RunView> run;
+    std::vector<AwaitedView> awaited;
+    std::vector<AddedCallback> added;  // in order of numbers, from behind those of the spec on
+    std::vector<MadeCallback> made;    // by the ends of its generations, in order
     bool presumed_lost = false;  // its last attempt may still come back
     // If it has ended:
     Cause cause = Cause::exit;

@@ -267,7 +267,7 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest 
             case Kind::resend:
                 reached<"assignment_sent_again">();
                 answer.resent.push_back(
-                    {run.attempt, run.assignment, run.terms, run.spec, run.checkpoint});
+                    {run.attempt, run.assignment, run.terms, run.spec, run.checkpoint, run.inputs});
                 break;
             case Kind::stop:
                 reached<"told_to_stop">();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/id.h"
+#include "core/callbacks.h"
 #include "core/cause.h"
 #include "core/claim.h"
 #include "core/evidence.h"
@@ -28,6 +29,7 @@ struct Assignment {
     Terms terms;
     std::shared_ptr<const JobSpec> spec;
     std::string checkpoint;  // of an earlier attempt; empty if there is none
+    std::vector<Input> inputs;  // how the jobs that it waited for have ended
 };
 
 struct OpenRequest {

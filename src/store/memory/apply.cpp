@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/zoo.h"
+#include "store/memory/relations/relations.h"
 
 namespace perdure::memory {
 namespace {
@@ -17,7 +18,8 @@ Error fenced_off() { return error(Errc::fenced, "this server's life was fenced o
 std::uint32_t lease_number(State& state) {
     std::set<std::uint32_t> used;
     for (const auto& [id, row] : state.servers) used.insert(row.number);
-    for (std::uint32_t number = 0; number <= IdSource::server_number_max; ++number)
+    // The last one is the store's own.
+    for (std::uint32_t number = 0; number < IdSource::server_number_max; ++number)
         if (!used.contains(number)) return number;
     const auto oldest = std::min_element(
         state.servers.begin(), state.servers.end(),
@@ -38,7 +40,14 @@ std::uint64_t high_water(const State& state) {
 ChangeReply apply_one(State& state, const Change& change) {
     auto reply = std::visit([&](const auto& c) { return apply(state, c); }, change);
     if (reply.is(Errc::fenced)) ++state.fenced;
+    if (!zoo(Bug::callbacks_made_in_another_group)) settle_ends(state);
     return reply;
+}
+
+// The bug: what the last group has ended is settled by the next one, if its server lives on.
+void settle_in_another_group(State& state, ServerId server) {
+    if (state.server == server) return settle_ends(state);
+    state.ended.clear();
 }
 
 bool may_commit(const ServerRow& row, const Group& group) {
@@ -72,6 +81,7 @@ Result<GroupReply> commit(State& state, const Group& group) {
     row.last_group = group.number;
     row.id_high_water = std::max(row.id_high_water, group.id_high_water);
     row.used = ++state.servers_used;
+    if (zoo(Bug::callbacks_made_in_another_group)) settle_in_another_group(state, group.server);
     state.server = group.server;
     state.wall = group.wall;
     state.work_appeared = false;

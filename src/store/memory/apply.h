@@ -41,6 +41,15 @@ ChangeReply apply(State& state, const Cancel& change);
 ChangeReply apply(State& state, const Hold& change);
 ChangeReply apply(State& state, const DealWithQuarantined& change);
 ChangeReply apply(State& state, const ForgetEnded& change);
+// relations/callbacks.cpp
+ChangeReply apply(State& state, const AddCallback& change);
+
+// jobs.cpp: where a job is first, or again when a person lets it go.
+PlaceRow first_place(const State& state, const JobRow& job);
+JobRow& make_job(State& state, const Submit& change);
+void end_waiting(State& state, JobRow& job, const Outcome& outcome);
+// Why this cannot be a job, or a callback of one: a limit that is not defined.
+std::optional<Error> why_not_limited(const State& state, const JobSpec& spec);
 
 inline Error no_such_job() { return error(Errc::not_found, "there is no such job"); }
 

@@ -5,6 +5,7 @@
 #include "base/probe.h"
 #include "base/zoo.h"
 #include "store/memory/apply.h"
+#include "store/memory/relations/relations.h"
 
 namespace perdure::memory {
 namespace {
@@ -132,7 +133,8 @@ Assignment admit(State& state, JobRow& job, SessionRow& session) {
             .number = attempt.assignment,
             .terms = attempt.terms,
             .spec = job.spec,
-            .checkpoint = checkpoint_before(job, job.epoch)};
+            .checkpoint = checkpoint_before(job, job.epoch),
+            .inputs = inputs_of(job)};
 }
 
 Claimed claim(State& state, SessionRow& session, std::uint32_t max) {

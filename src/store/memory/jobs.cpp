@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/assert.h"
@@ -10,6 +11,7 @@
 #include "core/submit.h"
 #include "store/memory/apply.h"
 #include "store/memory/ending.h"
+#include "store/memory/relations/relations.h"
 
 namespace perdure::memory {
 namespace {
@@ -29,35 +31,10 @@ bool begins_later(const State& state, const JobRow& job) {
     return job.attempts.empty() && job.spec->run_at && *job.spec->run_at > state.wall;
 }
 
-PlaceRow first_place(const State& state, const JobRow& job) {
-    if (begins_later(state, job)) return Timer{.date = job.spec->run_at};
-    return Ready{begin_stay(state, job, Entry::at_the_end)};
-}
-
 void begin_generation(State& state, JobRow& job) {
     job.presumed_lost.reset();
     const auto& total = job.spec->timeouts.total;
     if (total) job.total_deadline = state.clock.now + *total;
-}
-
-JobRow& make_job(State& state, const Submit& change) {
-    JobRow& job = state.jobs[change.id];
-    job.id = change.id;
-    job.spec = change.spec;
-    job.body_hash = change.body_hash;
-    job.shape = {change.spec->tenant, change.spec->queue, change.spec->kind};
-    job.things = things_of(*change.spec);
-    job.submitted_at = state.clock.now;
-    begin_generation(state, job);
-    job.place = first_place(state, job);
-    state.places.insert(job);
-    if (job.in<Ready>()) state.work_appeared = true;
-    return job;
-}
-
-void end_waiting(State& state, JobRow& job, const Outcome& outcome) {
-    job.presumed_lost.reset();
-    move_and_free(state, job, outcome);
 }
 
 // An attempt that had to ask and did not: nothing has started.
@@ -136,6 +113,7 @@ void forget(State& state, JobRow& job) {
         row.gone = outcome.state;
         row.until = std::max(*outcome.ended_at + state.timing.keep_key, state.clock.now);
     }
+    forget_awaited(state, job);
     state.places.remove(job);
     state.jobs.erase(job.id);
 }
@@ -143,7 +121,9 @@ void forget(State& state, JobRow& job) {
 Error other_body() { return not_possible("this idempotency key was used for a different job"); }
 
 // The job that this submit asks for, if it is there already; an error if it cannot be had.
-Result<std::optional<Submitted>> look_up(State& state, const Submit& change) {
+// `earlier`: the ids of what comes before it in its batch.
+Result<std::optional<Submitted>> look_up(State& state, const Submit& change,
+                                         const std::set<JobId>& earlier) {
     if (const JobRow* job = state.job(change.id)) {
         // Ids are never drawn twice: this very submit is repeated, after a lost reply.
         if (job->body_hash != change.body_hash) return not_possible("a job with this id exists");
@@ -164,25 +144,61 @@ Result<std::optional<Submitted>> look_up(State& state, const Submit& change) {
                                          std::string(to_string(*known->gone)) + " and was removed");
         case IdempotencyDecision::Kind::create: break;
     }
-    for (const auto& limit : change.spec->limits) {
-        if (!state.holders.is_defined({Thing::Kind::limit, change.spec->tenant, limit}))
-            return error(Errc::invalid, "limit `" + limit + "` is not defined: define it first");
-    }
+    if (auto why = why_not_limited(state, *change.spec)) return *why;
+    if (auto why = why_not_after(state, *change.spec, earlier)) return *why;
     return std::optional<Submitted>{};
 }
 
 Submitted create(State& state, const Submit& change) {
-    const JobRow& job = make_job(state, change);
+    JobRow& job = make_job(state, change);
     if (change.spec->idempotency_key)
         state.idempotency[{change.spec->tenant, *change.spec->idempotency_key}] = {
             job.id, change.body_hash};
+    look_at_waiter(state, job);  // what it waits for may have ended otherwise
     return {job.id, true, state_of(job)};
 }
 
 }  // namespace
 
+PlaceRow first_place(const State& state, const JobRow& job) {
+    if (waits_for_others(job)) return Wait{state.clock.now + job.spec->timeouts.queue};
+    if (begins_later(state, job)) return Timer{.date = job.spec->run_at};
+    return Ready{begin_stay(state, job, Entry::at_the_end)};
+}
+
+JobRow& make_job(State& state, const Submit& change) {
+    JobRow& job = state.jobs[change.id];
+    job.id = change.id;
+    job.spec = change.spec;
+    job.body_hash = change.body_hash;
+    job.shape = {change.spec->tenant, change.spec->queue, change.spec->kind};
+    job.things = things_of(*change.spec);
+    job.submitted_at = state.clock.now;
+    begin_generation(state, job);
+    begin_waiting(state, job);
+    job.place = first_place(state, job);
+    state.places.insert(job);
+    if (job.in<Ready>()) state.work_appeared = true;
+    return job;
+}
+
+void end_waiting(State& state, JobRow& job, const Outcome& outcome) {
+    job.presumed_lost.reset();
+    move_and_free(state, job, outcome);
+}
+
+std::optional<Error> why_not_limited(const State& state, const JobSpec& spec) {
+    for (const auto& limit : spec.limits) {
+        if (!state.holders.is_defined({Thing::Kind::limit, spec.tenant, limit}))
+            return error(Errc::invalid, "limit `" + limit + "` is not defined: define it first");
+    }
+    for (const auto& callback : spec.callbacks)
+        if (auto why = why_not_limited(state, *callback.spec)) return why;
+    return std::nullopt;
+}
+
 ChangeReply apply(State& state, const Submit& change) {
-    auto known = look_up(state, change);
+    auto known = look_up(state, change, {});
     if (!known) return known.error();
     if (*known) return {**known};
     return {create(state, change)};
@@ -191,9 +207,11 @@ ChangeReply apply(State& state, const Submit& change) {
 ChangeReply apply(State& state, const SubmitAll& change) {
     std::map<std::pair<std::string, std::string>, std::uint64_t> keys;  // of this very batch
     std::map<JobId, std::uint64_t> ids;
+    std::set<JobId> earlier;
     for (std::size_t i = 0; i < change.jobs.size(); ++i) {
         const auto& job = change.jobs[i];
-        auto known = look_up(state, job);
+        auto known = look_up(state, job, earlier);
+        earlier.insert(job.id);
         const bool drawn_twice =
             ids.try_emplace(job.id, job.body_hash).first->second != job.body_hash;
         if (known && drawn_twice) known = not_possible("a job with this id exists");
@@ -205,9 +223,12 @@ ChangeReply apply(State& state, const SubmitAll& change) {
             return {BatchSubmitted{.refused = BatchSubmitted::Refused{i, other_body()}}};
     }
     BatchSubmitted batch;
-    for (const auto& job : change.jobs) {
-        const auto known = look_up(state, job);
+    std::map<JobId, JobId> found;  // what was asked for under this id is that job
+    for (const auto& asked : change.jobs) {
+        const auto job = with_found(asked, found);
+        const auto known = look_up(state, job, earlier);
         batch.jobs.push_back(*known ? **known : create(state, job));
+        found[asked.id] = batch.jobs.back().id;
     }
     return {std::move(batch)};
 }
@@ -259,8 +280,7 @@ ChangeReply apply(State& state, const Cancel& change) {
 ChangeReply apply(State& state, const Hold& change) {
     JobRow* job = state.job(change.job);
     if (!job) return no_such_job();
-    if (!is_waiting_for_a_claim(state_of(*job)))
-        return not_possible("only a job that waits can be held");
+    if (!can_be_held(state_of(*job))) return not_possible("only a job that waits can be held");
     if (!change.hold) {
         if (!job->is_held_by_a_person()) return not_possible("the job is not held");
         move(state, *job, first_place(state, *job));

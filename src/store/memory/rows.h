@@ -9,11 +9,13 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/id.h"
 #include "base/time.h"
+#include "core/callbacks.h"
 #include "core/cause.h"
 #include "core/claim.h"
 #include "core/evidence.h"
@@ -81,6 +83,10 @@ struct Run {
     ServiceTime confirm_deadline;
     std::optional<Cause> order;
 };
+// Waits for others to end: JobRow::awaited.
+struct Wait {
+    ServiceTime queue_deadline;
+};
 struct Outcome {
     JobState state = JobState::failed;
     Cause cause = Cause::exit;
@@ -91,7 +97,19 @@ struct Outcome {
     WallTime ended_on;
     ServiceTime forget_at;
 };
-using PlaceRow = std::variant<Timer, Ready, Blocked, Run, Outcome>;
+using PlaceRow = std::variant<Timer, Ready, Blocked, Run, Wait, Outcome>;
+
+// What a job waits for, or whose callback it is. Filled in when that one ends, and then its own.
+struct AwaitedRow {
+    After after;
+    std::optional<Input> ended;
+};
+// A callback that was added later.
+struct AddedRow {
+    JobId id;  // of the asking
+    std::uint32_t since_generation = 1;
+    Callback callback;
+};
 
 struct JobRow {
     // Its last attempt was only presumed to have ended and may come back until the next claim.
@@ -111,6 +129,9 @@ struct JobRow {
     std::optional<ServiceTime> total_deadline;
     std::vector<AttemptRow> attempts;
     std::optional<PresumedLost> presumed_lost;
+    std::vector<AwaitedRow> awaited;
+    std::vector<AddedRow> added;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, JobId> made;  // by generation and number
     PlaceRow place;
 
     template <class Row>

@@ -7,6 +7,7 @@
 
 #include "core/presence.h"
 #include "store/memory/ending.h"
+#include "store/memory/relations/relations.h"
 
 namespace perdure::memory {
 namespace {
@@ -24,7 +25,8 @@ RunView show_run(const JobRow& job) {
             .confirm_deadline = run.confirm_deadline,
             .spec = job.spec,
             .checkpoint = checkpoint_before(job, run.epoch),
-            .counts = counts_with(job, run.epoch, nullptr)};
+            .counts = counts_with(job, run.epoch, nullptr),
+            .inputs = inputs_of(job)};
 }
 
 AttemptView show_attempt(const AttemptRow& attempt) {
@@ -110,6 +112,7 @@ struct FillJobView {
     void operator()(const Ready&) const {}
     void operator()(const Blocked& blocked) const { view.blocked_on = blocked.on; }
     void operator()(const Run&) const { view.run = show_run(job); }
+    void operator()(const Wait&) const {}
     void operator()(const Outcome& outcome) const {
         view.cause = outcome.cause;
         view.rule = outcome.rule;
@@ -217,6 +220,7 @@ JobView show_job(const JobRow& job) {
     view.attempts.reserve(job.attempts.size());
     for (const auto& attempt : job.attempts) view.attempts.push_back(show_attempt(attempt));
     std::visit(FillJobView{view, job}, job.place);
+    show_relations(job, view);
     return view;
 }
 

@@ -53,6 +53,7 @@ void move(State& state, JobRow& job, PlaceRow next) {
         if (!outcome->ended_at) {
             outcome->ended_at = state.clock.now;
             outcome->ended_on = state.wall;
+            state.ended.push_back(job.id);
         }
         outcome->forget_at =
             *outcome->ended_at + decide_retention(outcome->state, outcome->discarded, state.timing);

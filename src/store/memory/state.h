@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,6 +40,9 @@ struct State {
     std::map<JobId, JobRow> jobs;
     std::map<SessionId, SessionRow> sessions;
     std::map<DirectoryPlace, SessionId> latest_sessions;
+    // Who waits for whom to end: by the one that has not ended yet.
+    std::map<JobId, std::set<JobId>> waiters;
+    std::uint64_t made_id_high_water = 0;  // of the ids that the store itself has drawn
     std::map<std::pair<std::string, std::string>, IdempotencyRow> idempotency;  // tenant, key
     std::set<std::pair<std::string, std::string>> paused_queues;                // tenant, queue
     Places places;
@@ -50,6 +54,7 @@ struct State {
     ServerId server;
     WallTime wall;  // stays as the newest known wall time
     bool work_appeared = false;
+    std::deque<JobId> ended;  // by the change that is being applied; see settle_ends()
 
     ZooRows zoo_rows;
 
