@@ -63,17 +63,18 @@ void Audit::check(const JobView& job, const ServiceTick& clock) {
     check_attempts(job);
     check_holders(job);
     check_deadlines(job, clock);
+    check_relations(job);
     held_.erase(job.id);
     if (job.run) runs_[job.run->session].insert(job.run->attempt);
 }
 
 void Audit::check_place(const JobView& job) {
     const auto place = place_of(job.state).place;
-    const bool queued = place == Place::ready || place == Place::blocked;
+    const bool queued = place == Place::ready || place == Place::blocked || place == Place::wait;
     const bool timed = job.due.has_value() || job.date.has_value();
     note(job, queued && !job.queue_deadline, "waits without a queue deadline");
     note(job, !queued && job.queue_deadline, "has a queue deadline and does not wait");
-    note(job, timed != (place == Place::timer || place == Place::wait),
+    note(job, timed != (place == Place::timer),
          "has a time and is not scheduled, or the other way round");
     note(job, job.run.has_value() != (place == Place::run),
          "is in `run` and not running, or the other way round");
@@ -117,6 +118,20 @@ void Audit::check_deadlines(const JobView& job, const ServiceTick& clock) {
     note(job, late(job.due), "is due and does not wake");
     note(job, late(job.total_deadline) && !(job.run && job.run->order),
          "is past its total timeout");
+}
+
+void Audit::check_relations(const JobView& job) {
+    const auto owed = callbacks_owed(job.id, job.generation, job.state, rules_of(job));
+    const bool as_owed =
+        std::equal(owed.begin(), owed.end(), job.made.begin(), job.made.end(),
+                   [](const CallbackOf& of, const MadeCallback& made) {
+                       return of.generation == made.generation && of.number == made.number;
+                   });
+    note(job, !as_owed, "its ends have made other callbacks than they should");
+    const bool all_ended = std::all_of(job.awaited.begin(), job.awaited.end(),
+                                       [](const AwaitedView& a) { return a.ended.has_value(); });
+    note(job, job.state == JobState::waiting && all_ended,
+         "waits, and nothing is left to wait for");
 }
 
 std::vector<AuditProblem> seen_twice(std::vector<AuditProblem> first,

@@ -42,6 +42,7 @@ private:
     void check_attempts(const JobView& job);
     void check_holders(const JobView& job);
     void check_deadlines(const JobView& job, const ServiceTick& clock);
+    void check_relations(const JobView& job);
     void note(const JobView& job, bool is_so, std::string what);
 
     std::vector<AuditProblem> found_;

@@ -134,6 +134,57 @@ void write_place(JsonWriter& out, const JobView& job, const ServiceTick& clock,
     out.flag("presumed_lost", job.presumed_lost);
 }
 
+void write_awaited(JsonWriter& out, const JobView& job) {
+    if (job.awaited.empty()) return;
+    out.key("awaited");
+    out.begin_array();
+    for (const auto& row : job.awaited) {
+        out.begin_object();
+        out.field("job", row.after.job);
+        out.field("on", to_string(row.after.on));
+        if (row.ended) out.field("ended_as", to_string(row.ended->state));
+        out.end_object();
+    }
+    out.end_array();
+}
+
+void write_callback(JsonWriter& out, const JobView& job, std::uint32_t number,
+                    const Callback& callback) {
+    out.begin_object();
+    out.field("number", number);
+    out.field("on", to_string(callback.on));
+    if (!callback.spec->kind.empty()) out.field("kind", callback.spec->kind);
+    if (!callback.spec->argv.empty()) {
+        out.key("argv");
+        out.begin_array();
+        for (const auto& word : callback.spec->argv) out.value(word);
+        out.end_array();
+    }
+    out.flag("added", number >= job.spec->callbacks.size());
+    out.key("made");
+    out.begin_array();
+    for (const auto& made : job.made) {
+        if (made.number != number) continue;
+        out.begin_object();
+        out.field("generation", made.generation);
+        out.field("job", made.job);
+        out.end_object();
+    }
+    out.end_array();
+    out.end_object();
+}
+
+void write_callbacks(JsonWriter& out, const JobView& job) {
+    const auto& own = job.spec->callbacks;
+    if (own.empty() && job.added.empty()) return;
+    out.key("callbacks");
+    out.begin_array();
+    std::uint32_t number = 0;
+    for (const auto& callback : own) write_callback(out, job, number++, callback);
+    for (const auto& added : job.added) write_callback(out, job, added.number, added.callback);
+    out.end_array();
+}
+
 std::string_view left_by(const JobView& job) {
     const auto* attempt = deciding(job);
     if (!attempt || !attempt->evidence) return {};
@@ -191,6 +242,8 @@ void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
             write_left(out, left);
         }
     }
+    write_awaited(out, job);
+    write_callbacks(out, job);
     out.key("attempts");
     out.begin_array();
     for (const auto& attempt : job.attempts) write_attempt(out, attempt, workers);

@@ -36,6 +36,7 @@ const std::array routes = {
     Route{post, "/v1/jobs/{}/hold", hold_job},
     Route{post, "/v1/jobs/{}/unhold", unhold_job},
     Route{post, "/v1/jobs/{}/retry", retry_job},
+    Route{post, "/v1/jobs/{}/callbacks", add_callback},
     Route{post, "/v1/jobs/{}/release", release_job},
     Route{post, "/v1/jobs/{}/accept", accept_job},
     Route{post, "/v1/jobs/{}/discard", discard_job},

@@ -1,7 +1,8 @@
 // Callbacks and `after`: what the end of one job means to others [P7], rule C4.
 //   K1  In the transaction that ends a generation of a job, each callback that fits the end becomes
 //       a job. The same (job, generation, number) never becomes a second one.
-//   K2  A job with `after` leaves `wait` in the transaction that ends the last of the others, or the
+//   K2  A job with `after` leaves `wait` in the transaction that ends the last of the others, or
+//   the
 //       first one whose end does not fit: then it is cancelled.
 //   K3  What a job waited for is kept with the job itself: nobody's retention takes it away.
 #pragma once
@@ -18,9 +19,9 @@
 
 namespace perdure {
 
-inline constexpr std::size_t callbacks_max = 100;     // of one job, all levels together
+inline constexpr std::size_t callbacks_max = 100;  // of one job, all levels together
 inline constexpr std::size_t callback_levels_max = 8;
-inline constexpr std::size_t after_max = 1'000;       // jobs that one job waits for
+inline constexpr std::size_t after_max = 1'000;  // jobs that one job waits for
 
 // Whether a job that ended like this fires what waits for `on`. False while it has not ended.
 // succeeded: success, end. failed, expired, quarantined: failure, end. cancelled: end alone.

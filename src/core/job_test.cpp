@@ -60,6 +60,11 @@ TEST(Places, what_waits_for_a_claim_neither_runs_nor_has_ended) {
     }
 }
 
+TEST(Places, what_has_not_been_claimed_and_has_not_ended_can_be_held) {
+    for (const auto& row : places)
+        EXPECT_EQ(can_be_held(row.state), row.place != Place::run && !has_ended(row.state));
+}
+
 // J2.
 TEST(Epoch, rises_by_one) {
     EXPECT_EQ(Epoch{}.next(), Epoch{1});

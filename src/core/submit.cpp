@@ -114,8 +114,8 @@ Fault check_callbacks(const JobSpec& spec, std::size_t level) {
     std::array<std::size_t, 3> seen{};
     for (const auto& callback : spec.callbacks) {
         const auto name = "on_" + std::string(to_string(callback.on));
-        const auto path = name + "[" + std::to_string(seen[static_cast<std::size_t>(callback.on)]++) +
-                          "]";
+        const auto path =
+            name + "[" + std::to_string(seen[static_cast<std::size_t>(callback.on)]++) + "]";
         if (level == callback_levels_max)
             return fault(name, "callbacks can be nested 8 levels deep at most");
         auto bad = check_as_callback(*callback.spec, spec);

@@ -13,8 +13,8 @@ WaitDecision decide_wait(const WaitFacts& f) {
         if (!f.kill_ordered) return {Kind::order_kill, Cause::timeout_total, "E5/total"};
         return {Kind::wait, Cause::timeout_total, "E5/kill_is_ordered"};
     }
-    const bool queued = f.state == JobState::ready || f.state == JobState::blocked ||
-                        f.state == JobState::waiting;
+    const bool queued =
+        f.state == JobState::ready || f.state == JobState::blocked || f.state == JobState::waiting;
     if (queued && f.queue_deadline) {
         bool over = f.now >= *f.queue_deadline;
         if (zoo(Bug::inverted_queue_timeout)) over = !over;

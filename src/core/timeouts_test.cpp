@@ -39,7 +39,8 @@ bool passed(std::optional<Time> deadline, Time at) {
 }
 bool in_run(const WaitFacts& f) { return place_of(f.state).place == Place::run; }
 bool queued(const WaitFacts& f) {
-    return f.state == JobState::ready || f.state == JobState::blocked;
+    return f.state == JobState::ready || f.state == JobState::blocked ||
+           f.state == JobState::waiting;
 }
 bool total_passed(const WaitFacts& f) { return passed(f.total_deadline, f.now); }
 
@@ -93,6 +94,7 @@ TEST(DecideWait, frees_what_is_kept_too_long) {
 TEST(DecideWait, makes_a_job_ready_when_its_time_has_come) {
     for (const auto& f : every_combination()) {
         if (total_passed(f) || passed(f.kept_until, f.now)) continue;
+        if (queued(f) && passed(f.queue_deadline, f.now)) continue;
         const bool has_a_time = f.state == JobState::scheduled || f.state == JobState::waiting;
         const bool due = passed(f.due, f.now) || passed(f.date, f.wall);
         EXPECT_EQ(decide_wait(f).kind == Kind::make_ready, has_a_time && due);

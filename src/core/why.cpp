@@ -58,6 +58,15 @@ void explain_blocked(const WhyFacts& f, Blockers& into) {
             {fmt::format("{} is held by job {}", *f.blocked_on, holder), "the end of that job"});
 }
 
+void explain_waiting(const WhyFacts& f, Blockers& into) {
+    for (const auto& other : f.awaited)
+        into.push_back({fmt::format("it waits for the {} of job {}, which is {}",
+                                    to_string(other.on), other.job, other.state),
+                        "the end of that job: it goes on if it fits, or is cancelled",
+                        f.queue_timeout_in});
+    if (into.empty()) into.push_back({"it waits for other jobs", "their end", f.queue_timeout_in});
+}
+
 void explain_silence(const WhyFacts& f, const Timing& timing, Blockers& into) {
     if (f.worker.empty())
         return into.push_back({"the session of its worker is over", "the end of its lease"});
@@ -92,10 +101,7 @@ std::vector<Blocker> explain(const WhyFacts& f, const Timing& timing) {
         case JobState::scheduled:
             blockers.push_back({"it is not due yet", "its time", f.due_in, f.due_at});
             break;
-        case JobState::waiting:
-            blockers.push_back(
-                {"it waits to be woken", "a signal, or its time", f.due_in, f.due_at});
-            break;
+        case JobState::waiting: explain_waiting(f, blockers); break;
         case JobState::ready: explain_ready(f, timing, blockers); break;
         case JobState::blocked: explain_blocked(f, blockers); break;
         case JobState::starting:

@@ -30,6 +30,13 @@ struct WhyFacts {
     // scheduled and waiting
     std::optional<Duration> due_in;
     std::optional<WallTime> due_at;
+    // waiting: what for, and the state that each is in
+    struct Awaited {
+        std::string job;
+        On on = On::success;
+        std::string state;
+    };
+    std::vector<Awaited> awaited;
     // ready and blocked
     bool queue_paused = false;
     bool presumed_lost = false;  // its last attempt's lease ran out; it may still come back

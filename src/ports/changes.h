@@ -235,10 +235,10 @@ struct PauseQueue {
     bool paused = true;
 };
 
-using Change = std::variant<Renew, Tick, Submit, SubmitAll, AddCallback, Claim, OpenSession, OpenStream,
-                            EndSession, Start, Report, Progress, Settle, Reinstate, OrderKill,
-                            MoveWaiting, Cancel, Hold, DealWithQuarantined, PromoteWaiting,
-                            TakeKeeper, ForgetEnded, DefineLimit, PauseQueue>;
+using Change = std::variant<Renew, Tick, Submit, SubmitAll, AddCallback, Claim, OpenSession,
+                            OpenStream, EndSession, Start, Report, Progress, Settle, Reinstate,
+                            OrderKill, MoveWaiting, Cancel, Hold, DealWithQuarantined,
+                            PromoteWaiting, TakeKeeper, ForgetEnded, DefineLimit, PauseQueue>;
 
 // What an applied change answers; `Applied` where there is nothing to say.
 struct Applied {};
@@ -261,7 +261,7 @@ struct BatchSubmitted {
     std::optional<Refused> refused;
 };
 struct CallbackAdded {
-    std::uint32_t number = 0;  // among the callbacks of that job
+    std::uint32_t number = 0;   // among the callbacks of that job
     std::optional<JobId> made;  // the job had ended before: this is the callback
 };
 struct Claimed {
@@ -288,7 +288,7 @@ struct Forgotten {
     std::vector<JobId> jobs;
 };
 
-using ChangeReply = Result<std::variant<Applied, Renewed, Submitted, BatchSubmitted, CallbackAdded, Claimed,
-                                        StreamOpened, Reported, Cancelled, Forgotten>>;
+using ChangeReply = Result<std::variant<Applied, Renewed, Submitted, BatchSubmitted, CallbackAdded,
+                                        Claimed, StreamOpened, Reported, Cancelled, Forgotten>>;
 
 }  // namespace perdure

@@ -57,7 +57,7 @@ struct RunView {
     ServiceTime confirm_deadline;
     std::shared_ptr<const JobSpec> spec;
     std::string checkpoint;
-    CauseCounts counts;  // of the earlier attempts of this generation
+    CauseCounts counts;         // of the earlier attempts of this generation
     std::vector<Input> inputs;  // what it waited for
 };
 
@@ -136,7 +136,7 @@ struct JobView {
     std::vector<AwaitedView> awaited;
     std::vector<AddedCallback> added;  // in order of numbers, from behind those of the spec on
     std::vector<MadeCallback> made;    // by the ends of its generations, in order
-    bool presumed_lost = false;  // its last attempt may still come back
+    bool presumed_lost = false;        // its last attempt may still come back
     // If it has ended:
     Cause cause = Cause::exit;
     std::string_view rule;
@@ -146,6 +146,16 @@ struct JobView {
     std::optional<WallTime> ended_on;
     std::optional<ServiceTime> forget_at;  // its retention is over
 };
+
+// All callbacks of a job, as its ends see them.
+inline std::vector<CallbackRule> rules_of(const JobView& job) {
+    std::vector<CallbackRule> rules;
+    std::uint32_t number = 0;
+    for (const auto& callback : job.spec->callbacks) rules.push_back({number++, callback.on});
+    for (const auto& added : job.added)
+        rules.push_back({added.number, added.callback.on, added.since_generation});
+    return rules;
+}
 
 struct HolderView {
     Thing thing;

@@ -4,6 +4,7 @@
 #include "processes/host.h"
 #include "processes/on_pool.h"
 #include "shim/clocks.h"
+#include "wire/relations/relation_json.h"
 
 namespace perdure {
 namespace {
@@ -143,6 +144,10 @@ Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
     self->attempts_[key].cgroup = order->cgroup;
     AttemptInput input{.checkpoint = std::move(assignment.checkpoint)};
     if (has_args(*assignment.spec)) input.args = assignment.spec->args;
+    if (!assignment.inputs.empty()) {
+        JsonWriter out(input.inputs);
+        write_inputs(out, assignment.inputs);
+    }
     auto work = [folder = self->folder_, program = self->options_.shim, order = std::move(*order),
                  input = std::move(input)] {
         return make_and_spawn(*folder, program, order, input);

@@ -63,6 +63,9 @@ Variables environment(const Assignment& assignment, const Surroundings& around,
     if (has_args(spec)) set(variables, "PERDURE_ARGS", in_directory(attempt_files::args));
     if (!assignment.checkpoint.empty())
         set(variables, "PERDURE_CHECKPOINT", in_directory(attempt_files::checkpoint));
+    if (!assignment.inputs.empty())
+        set(variables, "PERDURE_INPUTS", in_directory(attempt_files::inputs));
+    if (spec.callback_of) set(variables, "PERDURE_PARENT", spec.callback_of->job.text());
     for (const auto& [name, value] : spec.env)
         if (!is_ours(name)) set(variables, name, value);
     return variables;

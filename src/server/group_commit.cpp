@@ -16,9 +16,9 @@ constexpr auto store_retry = milliseconds(100);
 // settled: the second time answers as the first one did.
 bool answers_alike_when_repeated(const Change& change) {
     return std::holds_alternative<Submit>(change) || std::holds_alternative<SubmitAll>(change) ||
-           std::holds_alternative<AddCallback>(change) ||
-           std::holds_alternative<Start>(change) || std::holds_alternative<Report>(change) ||
-           std::holds_alternative<Progress>(change) || std::holds_alternative<Cancel>(change);
+           std::holds_alternative<AddCallback>(change) || std::holds_alternative<Start>(change) ||
+           std::holds_alternative<Report>(change) || std::holds_alternative<Progress>(change) ||
+           std::holds_alternative<Cancel>(change);
 }
 
 std::size_t rows_of(const std::vector<Change>& changes) {

@@ -1,6 +1,7 @@
 #include "server/job_service.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "core/submit.h"
@@ -20,6 +21,16 @@ std::optional<RuleFault> find_policy_fault(const PolicyBook& book, const JobSpec
     for (const auto& callback : spec.callbacks) {
         auto refused = find_policy_fault(book, *callback.spec, wish_of(*callback.spec));
         if (refused) return RuleFault{"", "of a callback: " + refused->what};
+    }
+    return std::nullopt;
+}
+
+// Only what comes before it in its batch: so no two can wait for each other.
+std::optional<Error> why_not_earlier(const JobRequest& request, std::size_t own_index) {
+    for (const auto& entry : request.after_earlier) {
+        if (entry.index < own_index) continue;
+        return error(Errc::invalid, "after: index " + std::to_string(entry.index) +
+                                        " is no earlier job of the same batch");
     }
     return std::nullopt;
 }
@@ -46,15 +57,20 @@ std::optional<SpecFault> JobService::find_fault(const JobRequest& request) const
 }
 
 // What is compared under an idempotency key is what was asked: the delay, not the date it became;
-// the name of a policy, not what the configuration says about it today.
-Submit JobService::change_of(JobRequest request, WallTime now) {
+// the name of a policy, not what the configuration says about it today; and the index of an earlier
+// job, not the id that it got.
+Submit JobService::change_of(JobRequest request, WallTime now, const std::vector<Submit>& earlier) {
+    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15ULL;
     auto hash = body_hash(request.spec);
     if (request.delay) {
-        constexpr std::uint64_t spread = 0x9e3779b97f4a7c15ULL;
         hash ^= (static_cast<std::uint64_t>(request.delay->us) + 1) * spread;
         request.spec.run_at = now + *request.delay;
     }
     settle_policies(book_, request.spec, request.policy);
+    for (const auto& [position, index] : request.after_earlier) {
+        hash = (hash ^ (std::uint64_t{index} + 1)) * spread;
+        request.spec.after[position].job = earlier[index].id;
+    }
     return {.id = commits_.next_job_id(),
             .spec = std::make_shared<const JobSpec>(std::move(request.spec)),
             .body_hash = hash};
@@ -66,8 +82,9 @@ Task<Result<Submitted>> JobService::submit(JobSpec spec) {
 
 Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
     if (auto wrong = find_fault(request)) co_return wrong->error;
+    if (auto wrong = why_not_earlier(request, 0)) co_return *wrong;
     if (!commits_.healthy()) co_return no_store();
-    auto change = change_of(std::move(request), now);
+    auto change = change_of(std::move(request), now, {});
     dispatcher_.alarm().ring();  // its claim can be part of the same commit
     auto reply = co_await commits_.commit(Lane::submits, std::move(change));
     if (!reply) co_return reply.error();
@@ -75,13 +92,16 @@ Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
 }
 
 Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> requests, WallTime now) {
-    for (std::size_t i = 0; i < requests.size(); ++i)
+    for (std::size_t i = 0; i < requests.size(); ++i) {
         if (auto wrong = find_fault(requests[i]))
             co_return SubmittedAll(RefusedJob{i, std::move(wrong->error)});
+        if (auto wrong = why_not_earlier(requests[i], i))
+            co_return SubmittedAll(RefusedJob{i, std::move(*wrong)});
+    }
     if (!commits_.healthy()) co_return no_store();
     std::vector<Submit> submits;
     submits.reserve(requests.size());
-    for (auto& request : requests) submits.push_back(change_of(std::move(request), now));
+    for (auto& request : requests) submits.push_back(change_of(std::move(request), now, submits));
     SubmitAll change{std::move(submits)};
     dispatcher_.alarm().ring();
     auto reply = co_await commits_.commit(Lane::submits, std::move(change));
@@ -90,6 +110,14 @@ Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> reques
     if (batch.refused)
         co_return SubmittedAll(RefusedJob{batch.refused->index, std::move(batch.refused->why)});
     co_return SubmittedAll(std::move(batch.jobs));
+}
+
+Task<Result<CallbackAdded>> JobService::add_callback(JobId job, Callback callback) {
+    if (!commits_.healthy()) co_return no_store();
+    AddCallback change{commits_.next_job_id(), job, std::move(callback)};
+    auto reply = co_await commits_.commit(Lane::reports, std::move(change));
+    if (!reply) co_return reply.error();
+    co_return std::get<CallbackAdded>(*reply);
 }
 
 Task<Result<Cancelled>> JobService::cancel(JobId job) {

@@ -42,6 +42,8 @@ public:
     Task<Result<Submitted>> submit(JobRequest request, WallTime now);
     // All or nothing, in one transaction.
     Task<Result<SubmittedAll>> submit_all(std::vector<JobRequest> requests, WallTime now);
+    // Durable when answered: a callback of a job that has ended, or will (P7).
+    Task<Result<CallbackAdded>> add_callback(JobId job, Callback callback);
     // Durable when answered (E1).
     Task<Result<Cancelled>> cancel(JobId job);
     Task<Result<JobView>> job(JobId id);
@@ -61,7 +63,7 @@ public:
 
 private:
     Task<Result<void>> apply(Change change);
-    Submit change_of(JobRequest request, WallTime now);
+    Submit change_of(JobRequest request, WallTime now, const std::vector<Submit>& earlier);
 
     Store& store_;
     GroupCommit& commits_;

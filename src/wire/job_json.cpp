@@ -9,6 +9,7 @@
 
 #include "core/webhook.h"
 #include "wire/policy/policy_json.h"
+#include "wire/relations/relation_json.h"
 #include "wire/text_time.h"
 
 namespace perdure {
@@ -186,12 +187,15 @@ std::string canonical(const json::value& value) {
 }
 
 void read_job(const JsonCursor& at, JobRequest& into) {
+    bool has_relations = false;
     at.members([&](std::string_view name, const JsonCursor& member) {
         if (name == "policy") into.policy = PolicyWish::chosen;
         if (const auto* field = field_of(name)) return field->read(member, into.spec);
+        if (is_relation(name)) return static_cast<void>(has_relations = true);
         if (name == "delay") return member.read(into.delay);
         member.misfit("there is no such field");
     });
+    if (has_relations) read_relations(at, into);
     if (into.delay && into.spec.run_at) at.misfit("give run_at or delay, not both");
     if (into.spec.kind == webhook_kind && !into.spec.timeouts.total)
         into.spec.timeouts.total = webhook_total;
@@ -201,6 +205,7 @@ void read_spec(const JsonCursor& at, JobSpec& into) {
     at.members([&](std::string_view name, const JsonCursor& member) {
         if (const auto* field = field_of(name)) return field->read(member, into);
         if (name == "retry_of") return member.read(into.retry_of);
+        if (name == "callback_of") return read_callback_of(member, into);
     });
 }
 
@@ -238,6 +243,7 @@ void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields) {
     write.number("output_max", spec.output_max, usual.output_max);
     if (spec.failure_level) out.field("failure_level", to_string(*spec.failure_level));
     if (spec.retry_of) out.field("retry_of", *spec.retry_of);
+    write_relations(out, spec, fields);
 }
 
 }  // namespace perdure

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/job.h"
 #include "core/policy_book.h"
@@ -24,12 +25,19 @@ struct JobRequest {
     JobSpec spec;
     std::optional<Duration> delay;
     PolicyWish policy = PolicyWish::inherited;
+    // Entries of spec.after that mean an earlier job of the same batch, which has no id yet.
+    struct AfterEarlier {
+        std::size_t position = 0;  // in spec.after
+        std::uint32_t index = 0;   // in the batch
+    };
+    std::vector<AfterEarlier> after_earlier;
 };
 
 // Reads shape and types; whether the job is acceptable is check_spec()'s to say. Fields that are
 // left out keep what `into` has.
 void read_job(const JsonCursor& at, JobRequest& into);
-// The same without `delay`, as servers send it to workers; may have `retry_of`.
+// The same without `delay`, callbacks and `after`, as servers send it to workers; may have
+// `retry_of` and `callback_of`.
 void read_spec(const JsonCursor& at, JobSpec& into);
 
 // all: every field that has a value, defaults included. changed: only what differs from a default.

@@ -4,6 +4,7 @@
 
 #include "wire/base64.h"
 #include "wire/job_json.h"
+#include "wire/relations/relation_json.h"
 #include "wire/text_time.h"
 
 namespace perdure {
@@ -134,6 +135,10 @@ void write_assignment(JsonWriter& out, const Assignment& assignment) {
     write_spec(out, *assignment.spec, SpecFields::changed);
     out.end_object();
     write_bytes(out, "checkpoint", assignment.checkpoint);
+    if (!assignment.inputs.empty()) {
+        out.key("inputs");
+        write_inputs(out, assignment.inputs);
+    }
     out.end_object();
 }
 
@@ -145,6 +150,7 @@ void read_assignment(At at, Assignment& into) {
         if (name == "terms") return read_fields<Terms>(member, terms_fields, into.terms);
         if (name == "spec") return read_spec(member, *spec);
         if (name == "checkpoint") return read_bytes(member, into.checkpoint);
+        if (name == "inputs") return read_inputs(member, into.inputs);
     });
     into.spec = std::move(spec);
     if (!into.attempt.job || into.attempt.epoch.value == 0)

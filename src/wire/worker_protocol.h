@@ -28,7 +28,7 @@ struct Assignment {
     std::uint64_t number = 0;  // drawn from the session's counter, in the claim (O6)
     Terms terms;
     std::shared_ptr<const JobSpec> spec;
-    std::string checkpoint;  // of an earlier attempt; empty if there is none
+    std::string checkpoint;     // of an earlier attempt; empty if there is none
     std::vector<Input> inputs;  // how the jobs that it waited for have ended
 };
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace perdure::contract {
 namespace {
@@ -16,7 +17,7 @@ using Held = std::map<JobId, std::set<Thing>>;
 void expect_one_place(const JobView& job) {
     SCOPED_TRACE(describe(job));
     const auto place = place_of(job.state).place;
-    const bool queued = place == Place::ready || place == Place::blocked;
+    const bool queued = place == Place::ready || place == Place::blocked || place == Place::wait;
     EXPECT_EQ(job.queue_deadline.has_value(), queued);
     EXPECT_EQ(job.due.has_value() != job.date.has_value(), place == Place::timer);
     EXPECT_EQ(job.run.has_value(), place == Place::run);
@@ -59,6 +60,30 @@ void expect_holders(const JobView& job, const Held& held) {
     EXPECT_TRUE(std::find(things.begin(), things.end(), *job.blocked_on) != things.end());
 }
 
+// [P7]: each ended generation has made its callbacks, each once (K1); who waits has somebody to
+// wait for (K2).
+void expect_relations(const JobView& job, const std::map<JobId, const JobView*>& jobs) {
+    SCOPED_TRACE(describe(job));
+    std::vector<CallbackOf> made;
+    for (const auto& m : job.made) {
+        made.push_back({job.id, m.generation, m.number});
+        const auto callback = jobs.find(m.job);
+        if (callback == jobs.end()) continue;  // its retention is over
+        EXPECT_EQ(callback->second->spec->callback_of, made.back());
+    }
+    EXPECT_EQ(made, callbacks_owed(job.id, job.generation, job.state, rules_of(job)));
+    std::size_t open = 0;
+    for (const auto& awaited : job.awaited) {
+        const auto other = jobs.find(awaited.after.job);
+        if (awaited.ended) continue;
+        ++open;
+        EXPECT_TRUE(other != jobs.end()) << "it waits for a job that is not there";
+        EXPECT_FALSE(other != jobs.end() && has_ended(other->second->state));
+    }
+    EXPECT_FALSE(job.state == JobState::waiting && open == 0) << "it waits for nothing";
+    EXPECT_FALSE(job.epoch != Epoch{} && open > 0) << "it has run, and something had not ended";
+}
+
 }  // namespace
 
 void expect_sound(const AuditView& audit) {
@@ -73,7 +98,10 @@ void expect_sound(const AuditView& audit) {
         EXPECT_TRUE(holder.thing.kind == Thing::Kind::limit || holder.slot == 1);
     }
     std::set<std::pair<SessionId, std::uint64_t>> assignments;
+    std::map<JobId, const JobView*> jobs;
+    for (const auto& job : audit.jobs) jobs[job.id] = &job;
     for (const auto& job : audit.jobs) {
+        expect_relations(job, jobs);
         expect_one_place(job);
         expect_attempts(job);
         expect_holders(job, held);

@@ -39,15 +39,43 @@ std::string text(const AttemptView& a) {
         a.evidence ? a.evidence->result : "none");
 }
 
+std::string text(const Input& i) {
+    return fmt::format("{} generation={} {} {} code={} result={}{}", i.job.value, i.generation,
+                       to_string(i.state), to_string(i.cause),
+                       i.exit_code ? std::to_string(*i.exit_code) : "-", i.result,
+                       i.result_left_out ? " left out" : "");
+}
+
+std::string text(const std::vector<Input>& inputs) {
+    std::string all;
+    for (const auto& input : inputs) all += "[" + text(input) + "]";
+    return all;
+}
+
+std::string relations(const JobView& job) {
+    std::string all;
+    for (const auto& a : job.awaited)
+        all += fmt::format("  awaits {} on {}: {}\n", a.after.job.value, to_string(a.after.on),
+                           a.ended ? text(*a.ended) : "-");
+    for (const auto& a : job.added)
+        all += fmt::format("  added {} on {} since {}: {}\n", a.number, to_string(a.callback.on),
+                           a.since_generation, a.callback.spec->kind);
+    for (const auto& m : job.made)
+        all += fmt::format("  made {}/{}: {}\n", m.generation, m.number, m.job.value);
+    if (const auto& of = job.spec->callback_of)
+        all += fmt::format("  callback of {} {}/{}\n", of->job.value, of->generation, of->number);
+    return all;
+}
+
 std::string text(const RunView& r) {
     std::string counts;
     for (const auto count : r.counts.of) counts += fmt::format("{},", count);
     return fmt::format(
         "  run job={} epoch={} session={} number={} {} {} clean={} order={} "
-        "confirm={} checkpoint={} counts={}{}\n",
+        "confirm={} checkpoint={} counts={}{} inputs={}\n",
         r.attempt.job.value, r.attempt.epoch.value, r.session.value, r.assignment,
         to_string(r.state), text(r.terms), r.clean, r.order ? to_string(*r.order) : "-",
-        r.confirm_deadline.us, r.checkpoint, counts, r.counts.did_not_run_in_a_row);
+        r.confirm_deadline.us, r.checkpoint, counts, r.counts.did_not_run_in_a_row, text(r.inputs));
 }
 
 std::string text(const ServiceTick& clock) {
@@ -69,11 +97,14 @@ struct DescribeReply {
         for (const auto& job : r.jobs) text += " " + (*this)(job);
         return text;
     }
+    std::string operator()(const CallbackAdded& r) const {
+        return fmt::format("added {} made {}", r.number, r.made ? r.made->value : 0);
+    }
     std::string operator()(const Claimed& r) const {
         std::string all = r.left > 0 ? "claimed, more left" : "claimed";
         for (const auto& a : r.assignments)
-            all += fmt::format(" {}/{}#{} {} {}", a.attempt.job.value, a.attempt.epoch.value,
-                               a.number, text(a.terms), a.checkpoint);
+            all += fmt::format(" {}/{}#{} {} {} {}", a.attempt.job.value, a.attempt.epoch.value,
+                               a.number, text(a.terms), a.checkpoint, text(a.inputs));
         return all;
     }
     std::string operator()(const StreamOpened& r) const {
@@ -111,7 +142,7 @@ std::string describe(const JobView& job) {
     all += "\n";
     for (const auto& attempt : job.attempts) all += text(attempt);
     if (job.run) all += text(*job.run);
-    return all;
+    return all + relations(job);
 }
 
 std::string describe(const SessionView& s) {

@@ -79,8 +79,27 @@ private:
         EXPECT_EQ(describe(*answer), describe(*expected));
     }
 
+    On any_on() { return pick(std::array{On::success, On::failure, On::end}); }
+
+    Callback callback(int depth) {
+        auto wanted = Wanted::job();
+        if (chance(3)) wanted.limits.push_back("cpu");
+        if (chance(3)) wanted.queue = "mail";
+        if (chance(4)) wanted.run_at = wall + milliseconds(static_cast<std::int64_t>(below(9'000)));
+        if (depth < 2 && chance(2)) wanted.callbacks.push_back(callback(depth + 1));
+        return {any_on(), std::make_shared<const JobSpec>(std::move(wanted))};
+    }
+
+    void relate(JobSpec& wanted) {
+        for (auto count = chance(3) ? below(3) : 0; count > 0; --count)
+            wanted.callbacks.push_back(callback(0));
+        for (auto count = chance(3) ? below(3) : 0; count > 0 && !jobs_.empty(); --count)
+            wanted.after.push_back({pick(jobs_), any_on()});
+    }
+
     JobSpec spec() {
         auto wanted = Wanted::job();
+        relate(wanted);
         wanted.priority = static_cast<std::uint8_t>(below(3));
         wanted.effects = pick(std::array{Effects::repeatable, Effects::repeatable,
                                          Effects::resumable, Effects::once});
@@ -102,7 +121,14 @@ private:
                                conflict_with_somebody(), wants_to_run_at(wall + seconds(2))});
     }
 
-    JobId any_job() { return jobs_.empty() || chance(50) ? JobId{next_id()} : pick(jobs_); }
+    // Also one that an end has made.
+    JobId any_job() {
+        if (jobs_.empty() || chance(50)) return JobId{next_id()};
+        const auto id = pick(jobs_);
+        if (!chance(3)) return id;
+        const auto view = run(store().jobs({id}));
+        return view->empty() || view->front().made.empty() ? id : pick(view->front().made).job;
+    }
     SessionId any_session() {
         return sessions_.empty() || chance(50) ? SessionId{next_id()} : pick(sessions_);
     }
@@ -204,7 +230,9 @@ private:
 
     Change by_a_person() {
         using Action = QuarantineAction;
-        switch (below(9)) {
+        switch (below(11)) {
+            case 9:
+            case 10: return AddCallback{JobId{next_id()}, any_job(), callback(0)};
             case 8: return ForgetEnded{static_cast<std::uint32_t>(1 + below(4))};
             case 0: return Cancel{any_job()};
             case 1: return Hold{any_job(), true};

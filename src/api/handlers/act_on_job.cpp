@@ -53,6 +53,18 @@ struct ReleaseWish {
 constexpr std::array release_fields = {JsonField<ReleaseWish>{
     "may_still_run", [](const JsonCursor& at, ReleaseWish& w) { at.read(w.may_still_run); }}};
 
+// What the job waited for, as far as it is still there: a retry gets the same inputs.
+Task<Result<std::vector<After>>> awaited_again(Api& api, JobView job) {
+    std::vector<After> others;
+    for (const auto& row : job.awaited) {
+        auto other = co_await api.server.jobs().job(row.after.job);
+        if (other.is(Errc::not_found)) continue;
+        if (!other) co_return other.error();
+        others.push_back({row.after.job, On::end});
+    }
+    co_return others;
+}
+
 }  // namespace
 
 Task<Response> cancel_job(Api& api, const Request& request) {
@@ -97,8 +109,12 @@ Task<Response> retry_job(Api& api, const Request& request) {
     if (job->state == JobState::quarantined && !job->discarded)
         co_return problem(
             error(Errc::conflict, "the job is in quarantine: release, accept or discard it"));
+    auto others = co_await awaited_again(api, *job);
+    if (!others) co_return problem(others.error());
     JobRequest again{.spec = *job->spec, .policy = PolicyWish::settled};
     again.spec.run_at.reset();
+    again.spec.callback_of.reset();
+    again.spec.after = std::move(*others);
     again.spec.idempotency_key = wish.idempotency_key;
     again.spec.retry_of = *id;
     auto submitted = co_await api.server.jobs().submit(std::move(again), api.clock.wall());

@@ -76,6 +76,19 @@ Task<Result<std::vector<std::string>>> holders_of(Api& api, const Thing& thing) 
     co_return ids;
 }
 
+// What has not ended yet, and where that is.
+Task<Result<std::vector<WhyFacts::Awaited>>> awaited_by(Api& api, JobView job) {
+    std::vector<WhyFacts::Awaited> awaited;
+    for (const auto& row : job.awaited) {
+        if (row.ended || awaited.size() == holders_shown) continue;
+        auto other = co_await api.server.jobs().job(row.after.job);
+        if (!other) co_return other.error();
+        awaited.push_back(
+            {row.after.job.text(), row.after.on, std::string(to_string(other->state))});
+    }
+    co_return awaited;
+}
+
 void write_blocker(JsonWriter& out, const Blocker& blocker) {
     out.begin_object();
     out.field("what", blocker.what);
@@ -118,6 +131,11 @@ Task<Response> explain_job(Api& api, const Request& request) {
         auto holders = co_await holders_of(api, *job->blocked_on);
         if (!holders) co_return problem(holders.error());
         facts.holders = std::move(*holders);
+    }
+    if (job->state == JobState::waiting) {
+        auto awaited = co_await awaited_by(api, *job);
+        if (!awaited) co_return problem(awaited.error());
+        facts.awaited = std::move(*awaited);
     }
     Response response;
     JsonWriter out(response.body);

@@ -21,6 +21,7 @@ Task<Response> cancel_job(Api& api, const Request& request);
 Task<Response> hold_job(Api& api, const Request& request);
 Task<Response> unhold_job(Api& api, const Request& request);
 Task<Response> retry_job(Api& api, const Request& request);
+Task<Response> add_callback(Api& api, const Request& request);
 Task<Response> release_job(Api& api, const Request& request);
 Task<Response> accept_job(Api& api, const Request& request);
 Task<Response> discard_job(Api& api, const Request& request);

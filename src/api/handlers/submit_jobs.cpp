@@ -66,7 +66,8 @@ std::optional<Response> check_all(const Wanted& wanted, const JobService& jobs) 
 // What only the store can refuse: the key was used for something else, or a limit is not defined.
 std::string path_of_refusal(const Error& why, const std::string& path) {
     if (why.code == Errc::conflict || why.code == Errc::gone) return path + ".idempotency_key";
-    return why.code == Errc::invalid ? path + ".limits" : "";
+    if (why.code != Errc::invalid) return "";
+    return path + (why.what.starts_with("after:") ? ".after" : ".limits");
 }
 
 Response answer_many(const std::vector<Submitted>& all) {

@@ -36,6 +36,9 @@ int write_files(int directory, const Order& order, const AttemptInput& input) {
     if (!input.checkpoint.empty())
         if (const int failed = files::write_plainly(directory, files::checkpoint, input.checkpoint))
             return failed;
+    if (!input.inputs.empty())
+        if (const int failed = files::write_plainly(directory, files::inputs, input.inputs))
+            return failed;
     if (const int failed = files::write_plainly(directory, files::order_draft, to_text(order)))
         return failed;
     return ::renameat(directory, files::order_draft, directory, files::order) == 0 ? 0 : errno;

@@ -24,6 +24,7 @@ std::optional<AttemptKey> attempt_named(std::string_view name);
 struct AttemptInput {
     std::string args;
     std::string checkpoint;
+    std::string inputs;
 };
 
 // Makes the directory and locks it; the lock belongs to whoever has the descriptor. Durable if the

@@ -129,7 +129,7 @@ bool SpareFolders::recycle(int attempts, const std::string& name) {
         ::openat(folder_.get(), spare.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (!directory) return discard(spare);
     for (const auto* old : {files::started, files::job_socket, files::shim_socket, files::output,
-                            files::output_tail, files::args, files::checkpoint})
+                            files::output_tail, files::args, files::checkpoint, files::inputs})
         ::unlinkat(directory.get(), old, 0);
     ::renameat(directory.get(), files::order, directory.get(), files::order_draft);
     ::renameat(directory.get(), files::result, directory.get(), files::result_draft);

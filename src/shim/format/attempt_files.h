@@ -19,6 +19,7 @@ inline constexpr auto output = "output";
 inline constexpr auto output_tail = "output.tail";
 inline constexpr auto args = "args.json";
 inline constexpr auto checkpoint = "checkpoint";
+inline constexpr auto inputs = "inputs.json";
 inline constexpr auto job_socket = "job";
 inline constexpr auto shim_socket = "shim";
 inline constexpr auto work = "work";

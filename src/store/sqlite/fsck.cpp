@@ -11,6 +11,7 @@
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/rows/load.h"
+#include "store/sqlite/rows/load_relations.h"
 
 namespace perdure {
 namespace {
@@ -31,12 +32,15 @@ constexpr const char* one_place =
     "SELECT id, 'it is in ' || n || ' places instead of one' FROM (SELECT j.id,"
     " (SELECT count(*) FROM timer t WHERE t.job = j.id) +"
     " (SELECT count(*) FROM blocked b WHERE b.job = j.id) +"
+    " (SELECT count(*) FROM wait w WHERE w.job = j.id) +"
     " (SELECT count(*) FROM run r WHERE r.job = j.id) +"
     " (SELECT count(*) FROM outcome o WHERE o.job = j.id) +"
     " (SELECT count(*) FROM found_ready f WHERE f.job = j.id) AS n FROM job j) WHERE n <> 1";
 constexpr const char* asked_for =
     "SELECT job, 'it has a place, and nobody asked for it' FROM ("
     " SELECT job FROM timer UNION ALL SELECT job FROM ready UNION ALL SELECT job FROM blocked"
+    " UNION ALL SELECT job FROM wait UNION ALL SELECT job FROM awaited"
+    " UNION ALL SELECT parent FROM callback UNION ALL SELECT parent FROM made"
     " UNION ALL SELECT job FROM run UNION ALL SELECT job FROM outcome"
     " UNION ALL SELECT job FROM attempt) WHERE job NOT IN (SELECT id FROM job)";
 constexpr const char* sessions =
@@ -69,10 +73,19 @@ constexpr const char* tallies =
     " SELECT shape, state, 0, 1 FROM found_state) GROUP BY shape, state) c"
     " JOIN shape s ON s.id = c.shape WHERE c.noted <> c.there";
 
+// K2: who waits has something to wait for, and that one has not ended.
+constexpr const char* waits =
+    "SELECT w.job, 'it waits, and all that it waits for has ended' FROM wait w WHERE NOT EXISTS"
+    " (SELECT 1 FROM awaited a WHERE a.job = w.job AND a.state IS NULL)";
+constexpr const char* told =
+    "SELECT a.job, 'it was not told that what it waits for has ended, or was removed'"
+    " FROM awaited a WHERE a.state IS NULL AND (a.other IN (SELECT job FROM outcome)"
+    " OR a.other NOT IN (SELECT id FROM job))";
+
 constexpr Check checks[] = {
-    {one_place, report}, {asked_for, report},   {sessions, report},
-    {keys_held, report}, {limits_held, report}, {lines, report},
-    {wakes, report},     {wants, report},       {tallies, report},
+    {one_place, report},   {asked_for, report}, {sessions, report}, {keys_held, report},
+    {limits_held, report}, {lines, report},     {wakes, report},    {wants, report},
+    {tallies, report},     {waits, report},     {told, report},
 };
 
 class Fsck {
@@ -81,7 +94,8 @@ public:
         : directory_(directory),
           timing_(timing),
           connection_(directory.database(), Connection::Access::write),
-          load_(connection_) {
+          load_(connection_),
+          relations_(connection_) {
         if (schema_version(connection_, store_schema()) != store_schema().migrations.back().number)
             throw Failure{error(Errc::conflict,
                                 "the database has an older schema: run `perdure migrate` first")};
@@ -126,6 +140,7 @@ private:
             "CREATE TEMP VIEW found_state AS"
             " SELECT j.shape, 0 AS state FROM timer t JOIN job j ON j.id = t.job"
             " UNION ALL SELECT shape, 1 FROM ready UNION ALL SELECT shape, 2 FROM blocked"
+            " UNION ALL SELECT j.shape, 5 FROM wait w JOIN job j ON j.id = w.job"
             " UNION ALL SELECT j.shape, r.state FROM run r JOIN job j ON j.id = r.job"
             " UNION ALL SELECT j.shape, o.state FROM outcome o JOIN job j ON j.id = o.job");
     }
@@ -178,8 +193,21 @@ private:
         if (due && *due < latest)
             add("it is overdue: nobody has swept it", job.id,
                 "start a server; if it stays, report it");
+        if (!made_what_it_owes(job))
+            add("its ends have made other callbacks than they should", job.id, report);
         if (const auto* blocked = job.in<Blocked>(); blocked && blocked->on)
             note_waiting(*blocked->on);
+    }
+
+    // K1: by generation and number.
+    bool made_what_it_owes(const JobRow& job) {
+        JobView view{.spec = job.spec};
+        relations_.show(job, view);
+        const auto owed = callbacks_owed(job.id, job.generation, state_of(job), rules_of(view));
+        return std::equal(owed.begin(), owed.end(), view.made.begin(), view.made.end(),
+                          [](const CallbackOf& of, const MadeCallback& made) {
+                              return of.generation == made.generation && of.number == made.number;
+                          });
     }
 
     void note_waiting(const Thing& thing) { ++waiting_[thing]; }
@@ -220,6 +248,7 @@ private:
     Timing timing_;
     Connection connection_;
     Loader load_;
+    RelationLoader relations_;
     std::vector<FsckFinding> findings_;
     std::map<Thing, std::size_t> waiting_;
 };

@@ -64,9 +64,7 @@ void begin_waiting(State& state, JobRow& job) {
     }
 }
 
-bool waits_for_others(const JobRow& job) {
-    return decide(job).kind != AfterDecision::Kind::go_on;
-}
+bool waits_for_others(const JobRow& job) { return decide(job).kind != AfterDecision::Kind::go_on; }
 
 void look_at_waiter(State& state, JobRow& job) {
     if (job.awaited.empty() || has_ended(state_of(job))) return;

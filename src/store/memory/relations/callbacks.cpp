@@ -44,7 +44,8 @@ bool was_made(const JobRow& job, const CallbackOf& of) {
 void make(State& state, JobRow& parent, const CallbackOf& of) {
     if (was_made(parent, of)) return;
     reached<"callback_made">();
-    auto spec = std::make_shared<const JobSpec>(made_from(*callback_of(parent, of.number).spec, of));
+    auto spec =
+        std::make_shared<const JobSpec>(made_from(*callback_of(parent, of.number).spec, of));
     const auto hash = body_hash(*spec);
     const JobId id = draw_id(state);
     parent.made[{of.generation, of.number}] = id;

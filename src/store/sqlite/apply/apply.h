@@ -43,9 +43,14 @@ ChangeReply apply(State& state, const ForgetEnded& change);
 ChangeReply apply(State& state, const Cancel& change);
 ChangeReply apply(State& state, const Hold& change);
 ChangeReply apply(State& state, const DealWithQuarantined& change);
+// callbacks.cpp
+ChangeReply apply(State& state, const AddCallback& change);
 
 // Where a job is first, or again when a person lets it go.
-PlaceRow first_place(const State& state, const JobRow& job);
+PlaceRow first_place(State& state, const JobRow& job);
+JobRow& make_job(State& state, const Submit& change);
+// Why this cannot be a job, or a callback of one: a limit that is not defined.
+std::optional<Error> why_not_limited(const State& state, const JobSpec& spec);
 void begin_generation(State& state, JobRow& job);
 void end_waiting(State& state, JobRow& job, const Outcome& outcome);
 void order_kill(State& state, JobRow& job, Cause cause);

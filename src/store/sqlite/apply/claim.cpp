@@ -199,6 +199,7 @@ Assignment Claiming::admit(JobRow& job) {
              .state = JobState::starting,
              .confirm_deadline = state_.now() + state_.timing.confirm});
     assignment.checkpoint = state_.load.checkpoint_before(job, job.epoch);
+    assignment.inputs = state_.relations.load.inputs(job);
     return assignment;
 }
 

@@ -4,6 +4,7 @@
 
 #include "store/sqlite/apply/apply.h"
 #include "store/sqlite/apply/moves.h"
+#include "store/sqlite/apply/relations.h"
 
 namespace perdure::sqlite {
 namespace {
@@ -15,7 +16,8 @@ Error fenced_off() { return error(Errc::fenced, "this server's life was fenced o
 std::uint32_t lease_number(State& state) {
     std::set<std::uint32_t> used;
     for (const auto& [id, row] : state.servers()) used.insert(row.number);
-    for (std::uint32_t number = 0; number <= IdSource::server_number_max; ++number)
+    // The last one is the store's own.
+    for (std::uint32_t number = 0; number < IdSource::server_number_max; ++number)
         if (!used.contains(number)) return number;
     const auto oldest = std::min_element(
         state.servers().begin(), state.servers().end(),
@@ -37,6 +39,7 @@ std::uint64_t high_water(State& state) {
 ChangeReply apply_one(State& state, const Change& change) {
     auto reply = std::visit([&](const auto& c) { return apply(state, c); }, change);
     if (reply.is(Errc::fenced)) ++state.service.fenced;
+    settle_ends(state);
     return reply;
 }
 

@@ -1,12 +1,14 @@
 // Jobs: submitting, waiting, and being forgotten (C5, E5).
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/presence.h"
 #include "core/submit.h"
 #include "store/sqlite/apply/apply.h"
 #include "store/sqlite/apply/moves.h"
+#include "store/sqlite/apply/relations.h"
 
 namespace perdure::sqlite {
 namespace {
@@ -18,20 +20,6 @@ std::optional<IdempotencyRow> row_of_key(State& state, const JobSpec& spec) {
     auto found = state.load.idempotency(spec.tenant, *spec.idempotency_key);
     if (found && found->until && *found->until <= state.now()) return std::nullopt;
     return found;
-}
-
-JobRow& make_job(State& state, const Submit& change) {
-    JobRow job;
-    job.id = change.id;
-    job.spec = change.spec;
-    job.body_hash = change.body_hash;
-    job.shape = state.shapes.id_of({change.spec->tenant, change.spec->queue, change.spec->kind});
-    job.things = things_of(*change.spec);
-    job.submitted_at = state.now();
-    JobRow& made = state.add(std::move(job));
-    begin_generation(state, made);
-    state.put(made, first_place(state, made));
-    return made;
 }
 
 void carry_out(State& state, JobRow& job, const WaitDecision& decision) {
@@ -82,7 +70,9 @@ Error same_id() { return not_possible("a job with this id exists"); }
 Error other_body() { return not_possible("this idempotency key was used for a different job"); }
 
 // The job that this submit asks for, if it is there already; an error if it cannot be had.
-Result<std::optional<Submitted>> look_up(State& state, const Submit& change) {
+// `earlier`: the ids of what comes before it in its batch.
+Result<std::optional<Submitted>> look_up(State& state, const Submit& change,
+                                         const std::set<JobId>& earlier) {
     if (const JobRow* job = state.job(change.id)) {
         // Ids are never drawn twice: this very submit is repeated, after a lost reply.
         if (job->body_hash != change.body_hash) return same_id();
@@ -105,23 +95,48 @@ Result<std::optional<Submitted>> look_up(State& state, const Submit& change) {
                                          std::string(to_string(*known->gone)) + " and was removed");
         case IdempotencyDecision::Kind::create: break;
     }
-    for (const auto& limit : change.spec->limits) {
-        if (!state.holders.is_defined({Thing::Kind::limit, change.spec->tenant, limit}))
-            return error(Errc::invalid, "limit `" + limit + "` is not defined: define it first");
-    }
+    if (auto why = why_not_limited(state, *change.spec)) return *why;
+    if (auto why = why_not_after(state, *change.spec, earlier)) return *why;
     return std::optional<Submitted>{};
 }
 
 Submitted create(State& state, const Submit& change) {
-    const JobRow& job = make_job(state, change);
+    JobRow& job = make_job(state, change);
     if (change.spec->idempotency_key)
         state.put_key(*change.spec, {job.id, change.body_hash, std::nullopt, std::nullopt});
+    look_at_waiter(state, job);  // what it waits for may have ended otherwise
     return {job.id, true, state_of(job)};
 }
 
 }  // namespace
 
-PlaceRow first_place(const State& state, const JobRow& job) {
+JobRow& make_job(State& state, const Submit& change) {
+    JobRow job;
+    job.id = change.id;
+    job.spec = change.spec;
+    job.body_hash = change.body_hash;
+    job.shape = state.shapes.id_of({change.spec->tenant, change.spec->queue, change.spec->kind});
+    job.things = things_of(*change.spec);
+    job.submitted_at = state.now();
+    JobRow& made = state.add(std::move(job));
+    begin_generation(state, made);
+    begin_waiting(state, made);
+    state.put(made, first_place(state, made));
+    return made;
+}
+
+std::optional<Error> why_not_limited(const State& state, const JobSpec& spec) {
+    for (const auto& limit : spec.limits) {
+        if (!state.holders.is_defined({Thing::Kind::limit, spec.tenant, limit}))
+            return error(Errc::invalid, "limit `" + limit + "` is not defined: define it first");
+    }
+    for (const auto& callback : spec.callbacks)
+        if (auto why = why_not_limited(state, *callback.spec)) return why;
+    return std::nullopt;
+}
+
+PlaceRow first_place(State& state, const JobRow& job) {
+    if (waits_for_others(state, job)) return Wait{state.now() + job.spec->timeouts.queue};
     const auto& date = job.spec->run_at;
     // A date that is still ahead when the job first begins to wait.
     const bool begins_later = job.attempts.empty() && date && *date > state.service.wall;
@@ -147,7 +162,7 @@ void order_kill(State& state, JobRow& job, Cause cause) {
 }
 
 ChangeReply apply(State& state, const Submit& change) {
-    auto known = look_up(state, change);
+    auto known = look_up(state, change, {});
     if (!known) return known.error();
     if (*known) return {**known};
     return {create(state, change)};
@@ -157,13 +172,15 @@ ChangeReply apply(State& state, const SubmitAll& change) {
     // Of this very batch: one key or id, one body.
     std::map<std::pair<std::string, std::string>, std::uint64_t> keys;
     std::map<JobId, std::uint64_t> ids;
+    std::set<JobId> earlier;
     for (std::size_t i = 0; i < change.jobs.size(); ++i) {
         const auto& job = change.jobs[i];
         const auto refuse = [&](Error why) -> ChangeReply {
             return {BatchSubmitted{.refused = BatchSubmitted::Refused{i, std::move(why)}}};
         };
-        const auto known = look_up(state, job);
+        const auto known = look_up(state, job, earlier);
         if (!known) return refuse(known.error());
+        earlier.insert(job.id);
         if (ids.try_emplace(job.id, job.body_hash).first->second != job.body_hash)
             return refuse(same_id());
         if (!job.spec->idempotency_key) continue;
@@ -173,9 +190,12 @@ ChangeReply apply(State& state, const SubmitAll& change) {
     }
     BatchSubmitted batch;
     batch.jobs.reserve(change.jobs.size());
-    for (const auto& job : change.jobs) {
-        const auto known = look_up(state, job);
+    std::map<JobId, JobId> found;  // what was asked for under this id is that job
+    for (const auto& asked : change.jobs) {
+        const auto job = with_found(asked, found);
+        const auto known = look_up(state, job, earlier);
         batch.jobs.push_back(*known ? **known : create(state, job));
+        found[asked.id] = batch.jobs.back().id;
     }
     return {std::move(batch)};
 }

@@ -32,6 +32,7 @@ void move(State& state, JobRow& job, PlaceRow next) {
         if (!outcome->ended_at) {
             outcome->ended_at = state.now();
             outcome->ended_on = state.service.wall;
+            if (state.relations.is_watched(job)) state.ended.push_back(job.id);
         }
         outcome->forget_at =
             *outcome->ended_at + decide_retention(outcome->state, outcome->discarded, state.timing);

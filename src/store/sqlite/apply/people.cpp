@@ -85,8 +85,7 @@ ChangeReply apply(State& state, const Cancel& change) {
 ChangeReply apply(State& state, const Hold& change) {
     JobRow* job = state.job(change.job);
     if (!job) return no_such_job();
-    if (!is_waiting_for_a_claim(state_of(*job)))
-        return not_possible("only a job that waits can be held");
+    if (!can_be_held(state_of(*job))) return not_possible("only a job that waits can be held");
     if (!change.hold) {
         if (!job->is_held_by_a_person()) return not_possible("the job is not held");
         move(state, *job, first_place(state, *job));

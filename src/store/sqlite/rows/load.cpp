@@ -119,12 +119,18 @@ void put_blocked(const Found& row, JobRow& job) {
     job.place = blocked;
 }
 
+void put_wait(const Found& row, JobRow& job) {
+    const Wait wait{row.at<ServiceTime>(0)};
+    decode_life(row.bytes(1), job);
+    job.place = wait;
+}
+
 }  // namespace
 
 Loader::Loader(Connection& c)
     : service_(c,
                "SELECT tick, now_at, grace_until, keeper, keeper_epoch, keeper_deadline, wall_on,"
-               " servers_used, id_high_water, repairs, fenced FROM service"),
+               " servers_used, id_high_water, repairs, fenced, made_id_high_water FROM service"),
       servers_(c, "SELECT id, number, id_high_water, last_group, fence, used FROM server"),
       session_(c, session_by_id),
       sessions_(c, all_sessions),
@@ -147,6 +153,7 @@ Loader::Loader(Connection& c)
       blocked_(c,
                "SELECT kind, name, rank, since, queue_deadline, avoid, avoid_until, life"
                " FROM blocked WHERE job = ?"),
+      wait_(c, "SELECT queue_deadline, life FROM wait WHERE job = ?"),
       ready_(c,
              "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life FROM ready"
              " WHERE shape = ? AND rank = ? AND since = ? AND job = ?"),
@@ -163,6 +170,7 @@ ServiceRow Loader::service() {
     s.id_high_water = row.natural(8);
     s.repairs = row.natural(9);
     s.fenced = row.natural(10);
+    s.made_id_high_water = row.natural(11);
     return s;
 }
 
@@ -239,6 +247,7 @@ bool Loader::find_place(JobRow& job) {
     if (find_ready(job)) return true;
     if (auto row = timer_.query({job.id}); row.next()) return put_timer(row, job), true;
     if (auto row = blocked_.query({job.id}); row.next()) return put_blocked(row, job), true;
+    if (auto row = wait_.query({job.id}); row.next()) return put_wait(row, job), true;
     return false;
 }
 

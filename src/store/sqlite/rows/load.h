@@ -48,7 +48,7 @@ private:
 
     Statement service_, servers_, session_, sessions_, latest_session_, idempotency_;
     Statement job_, oldest_submit_, history_, large_;
-    Statement run_, outcome_, timer_, blocked_, ready_, line_;
+    Statement run_, outcome_, timer_, blocked_, wait_, ready_, line_;
 };
 
 }  // namespace perdure::sqlite

@@ -10,6 +10,7 @@ struct StateOf {
     JobState operator()(const Ready&) const { return JobState::ready; }
     JobState operator()(const Blocked&) const { return JobState::blocked; }
     JobState operator()(const Run& run) const { return run.state; }
+    JobState operator()(const Wait&) const { return JobState::waiting; }
     JobState operator()(const Outcome& outcome) const { return outcome.state; }
 };
 
@@ -27,6 +28,7 @@ struct FillWaitFacts {
         facts.queue_deadline = blocked.stay.queue_deadline;
     }
     void operator()(const Run& run) const { facts.kill_ordered = run.order.has_value(); }
+    void operator()(const Wait& wait) const { facts.queue_deadline = wait.queue_deadline; }
     void operator()(const Outcome&) const { facts.total_deadline.reset(); }
 };
 

@@ -91,6 +91,10 @@ struct Run {
     ServiceTime confirm_deadline;
     std::optional<Cause> order;
 };
+// Waits for others to end: table `awaited`.
+struct Wait {
+    ServiceTime queue_deadline;
+};
 struct Outcome {
     JobState state = JobState::failed;
     Cause cause = Cause::exit;
@@ -101,7 +105,7 @@ struct Outcome {
     WallTime ended_on;
     ServiceTime forget_at;
 };
-using PlaceRow = std::variant<Timer, Ready, Blocked, Run, Outcome>;
+using PlaceRow = std::variant<Timer, Ready, Blocked, Run, Wait, Outcome>;
 
 using ShapeId = std::int64_t;
 
@@ -190,6 +194,7 @@ struct ServiceRow {
     std::uint64_t id_high_water = 0;  // of servers whose rows are gone
     std::uint64_t repairs = 0;
     std::uint64_t fenced = 0;
+    std::uint64_t made_id_high_water = 0;  // of the ids that the store itself has drawn
 };
 
 struct IdempotencyRow {

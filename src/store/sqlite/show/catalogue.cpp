@@ -24,6 +24,9 @@ constexpr const char* scheduled_jobs =
     " ORDER BY t.job DESC LIMIT ?3";
 constexpr const char* blocked_jobs =
     "SELECT job, shape FROM blocked WHERE job < ?1 ORDER BY job DESC LIMIT ?3";
+constexpr const char* waiting_jobs =
+    "SELECT w.job, j.shape FROM wait w CROSS JOIN job j ON j.id = w.job WHERE w.job < ?1"
+    " ORDER BY w.job DESC LIMIT ?3";
 constexpr const char* running_jobs =
     "SELECT r.job, j.shape FROM run r CROSS JOIN job j ON j.id = r.job WHERE r.job < ?1"
     " AND r.state = ?2 ORDER BY r.job DESC LIMIT ?3";
@@ -40,8 +43,8 @@ const char* jobs_in(JobState state) {
         case Place::blocked: return blocked_jobs;
         case Place::run: return running_jobs;
         case Place::outcome: return state == JobState::succeeded ? succeeded_jobs : other_outcomes;
-        case Place::ready:
-        case Place::wait: break;
+        case Place::wait: return waiting_jobs;
+        case Place::ready: break;
     }
     return all_jobs;
 }

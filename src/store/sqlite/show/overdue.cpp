@@ -77,7 +77,7 @@ void Show::add_ready_wakes(ServiceTime now, std::uint32_t limit, std::vector<Wak
 
 std::vector<Show::Wake> Show::wakes(ServiceTime now, std::uint32_t limit) {
     std::vector<Wake> wakes;
-    for (auto* statement : {&timer_wakes_, &blocked_wakes_, &run_wakes_}) {
+    for (auto* statement : {&timer_wakes_, &blocked_wakes_, &wait_wakes_, &run_wakes_}) {
         auto row = statement->query({now, limit});
         while (row.next()) wakes.emplace_back(row.at<ServiceTime>(0), JobId{row.natural(1)});
     }

@@ -11,6 +11,7 @@ struct FillJobView {
     void operator()(const Ready&) const {}
     void operator()(const Blocked& blocked) const { view.blocked_on = blocked.on; }
     void operator()(const Run&) const {}
+    void operator()(const Wait&) const {}
     void operator()(const Outcome& outcome) const {
         view.cause = outcome.cause;
         view.rule = outcome.rule;
@@ -28,8 +29,11 @@ Show::Show(Connection& c, const Timing& timing)
     : connection_(c),
       timing_(timing),
       load_(c),
+      relations_(c),
       busy_(c, "SELECT 1 FROM tally WHERE state BETWEEN ? AND ? AND jobs > 0 LIMIT 1"),
-      next_wake_(c, "SELECT min(wake_at) FROM timer WHERE wake_at IS NOT NULL"),
+      next_wake_(c,
+                 "SELECT min(at) FROM (SELECT min(wake_at) AS at FROM timer WHERE wake_at IS NOT"
+                 " NULL UNION ALL SELECT min(wake_at) FROM wait)"),
       next_date_(c, "SELECT min(date) FROM timer WHERE date IS NOT NULL"),
       run_counts_(c, "SELECT session, count(*) FROM run GROUP BY session"),
       jobs_of_(c, "SELECT job FROM run WHERE session = ? ORDER BY assignment, job"),
@@ -42,6 +46,8 @@ Show::Show(Connection& c, const Timing& timing)
       blocked_wakes_(c,
                      "SELECT wake_at, job FROM blocked WHERE wake_at <= ? ORDER BY wake_at, job"
                      " LIMIT ?"),
+      wait_wakes_(c,
+                  "SELECT wake_at, job FROM wait WHERE wake_at <= ? ORDER BY wake_at, job LIMIT ?"),
       run_wakes_(c,
                  "SELECT wake_at, job FROM run WHERE wake_at <= ? ORDER BY wake_at, job LIMIT ?"),
       ready_wakes_(c,
@@ -98,6 +104,7 @@ RunView Show::run_view(JobRow& job) {
                  .spec = job.spec};
     view.checkpoint = load_.checkpoint_before(job, run.epoch);
     view.counts = counts_with(load_, job, run.epoch, nullptr);
+    view.inputs = relations_.inputs(job);
     return view;
 }
 
@@ -136,6 +143,7 @@ JobView Show::job_view(JobRow& job) {
     for (const auto& attempt : job.attempts) view.attempts.push_back(attempt_view(job.id, attempt));
     std::visit(FillJobView{view}, job.place);
     if (job.in<Run>()) view.run = run_view(job);
+    relations_.show(job, view);
     return view;
 }
 
@@ -193,7 +201,7 @@ ServiceView Show::service() {
     ServiceView view{.clock = row.clock, .keeper = row.keeper};
     auto busy =
         busy_.query({static_cast<int>(JobState::ready), static_cast<int>(JobState::running)});
-    // What is ready, blocked or in `run` makes it busy, so that only timers can be due.
+    // What is ready, blocked or in `run` makes it busy, so that only timers and waits can be due.
     view.idle = !busy.next() && !is_anything_due(row);
     return view;
 }

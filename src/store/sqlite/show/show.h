@@ -11,6 +11,7 @@
 #include "core/timing.h"
 #include "ports/views.h"
 #include "store/sqlite/rows/load.h"
+#include "store/sqlite/rows/load_relations.h"
 
 namespace perdure::sqlite {
 
@@ -57,11 +58,13 @@ private:
     Connection& connection_;
     Timing timing_;
     Loader load_;
+    RelationLoader relations_;
     std::optional<Thing> looked_at_;  // the last thing that a sweep has compared
 
     Statement busy_, next_wake_, next_date_;
     Statement run_counts_, jobs_of_, unconfirmed_;
-    Statement timer_wakes_, blocked_wakes_, run_wakes_, ready_wakes_, ready_at_, dates_;
+    Statement timer_wakes_, blocked_wakes_, wait_wakes_, run_wakes_, ready_wakes_, ready_at_,
+        dates_;
     Statement next_thing_, limit_max_, keys_held_, limits_held_, blocked_shapes_, wanting_;
     Statement audit_, keys_, limits_;
 };

@@ -62,6 +62,8 @@ PlaceTables::PlaceTables(Connection& c)
                       "INSERT INTO blocked (job, tenant, kind, name, shape, rank, since,"
                       " queue_deadline, avoid, avoid_until, wake_at, life)"
                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      insert_wait_(c, "INSERT INTO wait (job, queue_deadline, wake_at, life) VALUES (?, ?, ?, ?)"),
+      delete_wait_(c, "DELETE FROM wait WHERE job = ?"),
       delete_job_(c, "DELETE FROM job WHERE id = ?"),
       delete_timer_(c, "DELETE FROM timer WHERE job = ?"),
       delete_ready_(c, "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job = ?"),
@@ -194,6 +196,8 @@ void PlaceTables::insert(const JobRow& job) {
         insert_blocked_.run_one({job.id, job.spec->tenant, kind, name, job.shape,
                                  rank_of(stay.order), stay.order.since, stay.queue_deadline,
                                  avoided(stay), avoided_until(stay), wake, Value::blob(life)});
+    } else if (const auto* wait_row = job.in<Wait>()) {
+        insert_wait_.run_one({job.id, wait_row->queue_deadline, wake, Value::blob(life)});
     } else if (const auto* run = job.in<Run>()) {
         const Value order = run->order ? Value(code(*run->order)) : Value(nullptr);
         insert_run_.add({job.id, run->session, run->assignment, code(run->state),
@@ -227,7 +231,7 @@ void PlaceTables::erase(const JobRow& job, const PlaceRow& place) {
         case Place::blocked: return delete_blocked_.run_one({job.id});
         case Place::run: return run_exit_.leave(job.id);
         case Place::outcome: return delete_outcome_.run_one({job.id});
-        case Place::wait: fail_corrupt("nothing waits for flows yet");
+        case Place::wait: return delete_wait_.run_one({job.id});
     }
 }
 

@@ -64,7 +64,7 @@ private:
     void erase_notes(const JobRow& job, const Ready& ready);
 
     BatchInsert insert_job_, insert_ready_, insert_run_, insert_outcome_;
-    Statement insert_timer_, insert_blocked_, delete_job_;
+    Statement insert_timer_, insert_blocked_, insert_wait_, delete_wait_, delete_job_;
     Statement delete_timer_, delete_ready_, delete_blocked_, delete_outcome_;
     Statement insert_line_, delete_line_, insert_want_, delete_want_;
     Statement save_attempt_, delete_attempts_, insert_large_, delete_large_, delete_all_large_;

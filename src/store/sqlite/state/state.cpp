@@ -16,6 +16,7 @@ std::size_t size_of(const JobSpec& spec) {
     auto size = sizeof(JobRow) + sizeof(JobSpec) + spec.args.size();
     for (const auto& word : spec.argv) size += word.size() + sizeof(word);
     for (const auto& [name, value] : spec.env) size += name.size() + value.size() + 64;
+    for (const auto& callback : spec.callbacks) size += size_of(*callback.spec);
     return size;
 }
 
@@ -27,11 +28,12 @@ State::State(Connection& c, const Timing& t)
       load(c),
       shapes(c),
       holders(c),
+      relations(c),
       places_(c),
       save_service_(c,
                     "UPDATE service SET tick = ?, now_at = ?, grace_until = ?, keeper = ?,"
                     " keeper_epoch = ?, keeper_deadline = ?, wall_on = ?, servers_used = ?,"
-                    " id_high_water = ?, repairs = ?, fenced = ?"),
+                    " id_high_water = ?, repairs = ?, fenced = ?, made_id_high_water = ?"),
       save_server_(c,
                    "INSERT OR REPLACE INTO server (id, number, id_high_water, last_group, fence,"
                    " used) VALUES (?, ?, ?, ?, ?, ?)"),
@@ -143,6 +145,7 @@ void State::forget(JobRow& job) {
     flush();
     index(job, -1);
     places_.forget(job);
+    relations.forget(job);
     jobs_bytes_ -= size_of(*job.spec);
     jobs_.erase(job.id.value);
 }
@@ -286,7 +289,7 @@ void State::save_all() {
     const auto& s = service;
     save_service_.run_one({s.clock.tick, s.clock.now, s.clock.grace_until, s.keeper.holder,
                            s.keeper.epoch, s.keeper.deadline, s.wall, s.servers_used,
-                           s.id_high_water, s.repairs, s.fenced});
+                           s.id_high_water, s.repairs, s.fenced, s.made_id_high_water});
 }
 
 bool State::is_full() const { return jobs_.size() > jobs_max || jobs_bytes_ > bytes_max; }

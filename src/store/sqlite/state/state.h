@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +19,7 @@
 #include "store/sqlite/rows/rows.h"
 #include "store/sqlite/state/holders.h"
 #include "store/sqlite/state/place_tables.h"
+#include "store/sqlite/state/relations.h"
 #include "store/sqlite/state/shapes.h"
 
 namespace perdure::sqlite {
@@ -31,11 +33,13 @@ public:
     Loader load;
     Shapes shapes;
     Holders holders;
+    Relations relations;
     ServiceRow service;  // written with every group
 
     // Of the group that is being applied.
     bool work_appeared = false;
     std::uint64_t promoted = 0;  // jobs that came back into `ready` from `blocked`
+    std::deque<JobId> ended;     // and somebody waits for it; see settle_ends()
 
     ServiceTime now() const { return service.clock.now; }
     bool is_paused(const JobRow& job) const {

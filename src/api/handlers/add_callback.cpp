@@ -1,0 +1,62 @@
+// POST /v1/jobs/ID/callbacks: a job object, and `on`. Never lost: if the job has ended it is made
+// by the same transaction [P7].
+#include "api/handlers/handlers.h"
+#include "api/handlers/reading.h"
+#include "api/http/query.h"
+#include "core/submit.h"
+#include "wire/relations/relation_json.h"
+
+namespace perdure::handlers {
+namespace {
+
+// {"on": "end", "job": {…}}
+struct Wanted {
+    Callback callback;
+};
+
+std::optional<Misfit> read_wanted(const std::string& body, const JobSpec& parent, Wanted& into) {
+    boost::json::value root;
+    if (auto misfit = parse_strict(body, root)) return misfit;
+    Reading reading;
+    const JsonCursor at(root, reading);
+    at.members([&](std::string_view name, const JsonCursor& member) {
+        if (name == "on") return read_enum(member, on_names, into.callback.on);
+        if (name != "job") return member.misfit("there is no such field");
+        auto spec = std::make_shared<JobSpec>();
+        read_callback(member, parent, *spec);
+        into.callback.spec = std::move(spec);
+    });
+    if (!into.callback.spec) at.misfit("`job` is missing: what shall be run?");
+    return reading.misfit;
+}
+
+Response answer(JobId id, const CallbackAdded& added) {
+    Response response{.status = 201};
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.field("id", id);
+    out.field("number", added.number);
+    if (added.made) out.field("made", *added.made);
+    out.end_object();
+    return response;
+}
+
+}  // namespace
+
+Task<Response> add_callback(Api& api, const Request& request) {
+    const auto id = job_of(request);
+    if (!id) co_return problem(id.error());
+    if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
+    auto parent = co_await api.server.jobs().job(*id);
+    if (!parent) co_return problem(parent.error());
+    Wanted wanted;
+    if (const auto misfit = read_wanted(request.body, *parent->spec, wanted))
+        co_return problem(*misfit);
+    if (const auto fault = find_fault_of_callback(*wanted.callback.spec, *parent->spec))
+        co_return problem(fault->error, fault->field.empty() ? "$.job" : "$.job." + fault->field);
+    auto added = co_await api.server.jobs().add_callback(*id, std::move(wanted.callback));
+    if (!added) co_return problem(added.error());
+    co_return answer(*id, *added);
+}
+
+}  // namespace perdure::handlers

@@ -1,0 +1,82 @@
+// After: jobs that wait for others to end (K2), and what they are told (K3).
+#include <memory>
+
+#include "store/sqlite/apply/apply.h"
+#include "store/sqlite/apply/moves.h"
+#include "store/sqlite/apply/relations.h"
+
+namespace perdure::sqlite {
+
+void settle_ends(State& state) {
+    while (!state.ended.empty()) {
+        JobRow& job = state.job_that_exists(state.ended.front());
+        state.ended.pop_front();
+        make_callbacks(state, job);
+        tell_waiters(state, job);
+    }
+}
+
+std::optional<Error> why_not_after(State& state, const JobSpec& spec,
+                                   const std::set<JobId>& earlier) {
+    for (const auto& after : spec.after) {
+        if (earlier.contains(after.job)) continue;
+        const JobRow* other = state.job(after.job);
+        if (!other || other->spec->tenant != spec.tenant) return no_such_other(after.job);
+    }
+    return std::nullopt;
+}
+
+Submit with_found(const Submit& asked, const std::map<JobId, JobId>& found) {
+    if (asked.spec->after.empty()) return asked;
+    auto spec = *asked.spec;
+    for (auto& after : spec.after) {
+        const auto other = found.find(after.job);
+        if (other != found.end()) after.job = other->second;
+    }
+    return {asked.id, std::make_shared<const JobSpec>(std::move(spec)), asked.body_hash};
+}
+
+void begin_waiting(State& state, JobRow& job) {
+    std::uint32_t number = 0;
+    const auto note = [&](const After& after) {
+        const JobRow& other = state.job_that_exists(after.job);
+        if (!other.in<Outcome>()) {
+            state.relations.await(job.id, number++, after, nullptr);
+            return;
+        }
+        const auto input = input_of_ended(state, other);
+        state.relations.await(job.id, number++, after, &input);
+    };
+    if (const auto& of = job.spec->callback_of) note({of->job, On::end});
+    for (const auto& after : job.spec->after) note(after);
+}
+
+bool waits_for_others(State& state, const JobRow& job) {
+    if (job.spec->after.empty()) return false;
+    const auto decision = decide_after(state.relations.load.facts(job.id));
+    return decision.kind != AfterDecision::Kind::go_on;
+}
+
+void look_at_waiter(State& state, JobRow& job) {
+    if (job.spec->after.empty() || has_ended(state_of(job))) return;
+    const auto decision = decide_after(state.relations.load.facts(job.id));
+    switch (decision.kind) {
+        case AfterDecision::Kind::wait: return;
+        case AfterDecision::Kind::cancel:
+            return end_waiting(state, job,
+                               Outcome{.state = JobState::cancelled,
+                                       .cause = Cause::cancelled,
+                                       .rule = decision.rule});
+        case AfterDecision::Kind::go_on:
+            if (!job.in<Wait>()) return;  // a person holds it, or it has gone on
+            return move(state, job, first_place(state, job));
+    }
+}
+
+void tell_waiters(State& state, const JobRow& ended) {
+    const auto input = input_of_ended(state, ended);
+    for (const auto id : state.relations.tell(ended.id, input))
+        look_at_waiter(state, state.job_that_exists(id));
+}
+
+}  // namespace perdure::sqlite
