@@ -4,6 +4,7 @@
 #include "cli/job/commands.h"
 #include "cli/job/job_options.h"
 #include "cli/local/commands.h"
+#include "cli/relations/commands.h"
 
 namespace perdure::cli {
 namespace {
@@ -26,6 +27,12 @@ std::vector<Option> with_job_options(std::vector<Option> own) {
     own.push_back({"--idempotency-key", "KEY", "same key, same job; made up if left out"});
     own.push_back({"--quiet", "", "say nothing that is no error"});
     return own;
+}
+
+std::vector<Option> callback_options() {
+    std::vector<Option> options = {{"--on", "ON", "success, failure or end (default)"}};
+    options.insert(options.end(), job_options().begin(), job_options().end());
+    return options;
 }
 
 void add_processes(std::vector<Command>& all) {
@@ -183,6 +190,34 @@ void add_job_family(std::vector<Command>& all) {
                       "  perdure quarantine discard 06na5x0g00000", discard_job));
 }
 
+void add_relating(std::vector<Command>& all) {
+    all.push_back({.path = "job add-callback",
+                   .group = job_group,
+                   .summary = "run a command when a job ends, or at once if it has ended",
+                   .example = "  perdure job add-callback 06na5x0g00000 --on failure -- ./page-me",
+                   .words = {one_id},
+                   .options = callback_options(),
+                   .settings = {"server.urls"},
+                   .takes_command = true,
+                   .run = add_callback});
+    for (const bool serial : {true, false})
+        all.push_back(
+            {.path = serial ? "serial" : "parallel",
+             .group = job_group,
+             .summary = serial ? "commands one after the other, all or none accepted"
+                               : "commands at the same time, all or none accepted",
+             .example = serial ? "  perdure serial './fetch' './build --fast' --then './tell-me'"
+                               : "  perdure parallel './part 1' './part 2' --then './join'",
+             .words = {{"command", "as words, or a job as JSON, in quotes", How::any}},
+             .options = {{"--then", "COMMAND", "run this when all have ended, in whatever way"},
+                         {"--file", "FILE", "{\"jobs\": [...], \"then\": {...}} instead"},
+                         {"-q,--queue", "NAME", "queue of all that name none"},
+                         {"--idempotency-key", "KEY", "same key, same jobs; made up if left out"},
+                         {"--quiet", "", "say nothing that is no error"}},
+             .settings = {"server.urls"},
+             .run = serial ? submit_serial : submit_parallel});
+}
+
 void add_fleet(std::vector<Command>& all) {
     const auto add = [&](std::string_view path, std::string_view summary, std::string_view example,
                          std::vector<Word> words, ExitCode (*run)(Context&)) {
@@ -319,6 +354,7 @@ const std::vector<Command>& commands() {
         add_processes(made);
         add_submitting(made);
         add_job_family(made);
+        add_relating(made);
         add_fleet(made);
         add_policies(made);
         add_inside(made);

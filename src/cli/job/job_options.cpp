@@ -6,6 +6,7 @@
 #include <boost/json/array.hpp>
 #include <charconv>
 
+#include "cli/relations/relation_options.h"
 #include "wire/json_reader.h"
 
 namespace perdure::cli {
@@ -131,6 +132,8 @@ const std::vector<Option>& job_options() {
             {"--env", "NAME=VALUE", "environment of the command; may be repeated", true});
         options.push_back(
             {"-C,--cwd", "DIR", "where the command runs; a fresh folder if left out"});
+        const auto& relations = relation_options();
+        options.insert(options.end(), relations.begin(), relations.end());
         return options;
     }();
     return all;
@@ -155,6 +158,7 @@ Result<boost::json::object> job_from(const Args& args, const World& world) {
                                            : world.current_directory() + "/" + *cwd;
     if (auto added = add_environment(args, job); !added) return added.error();
     if (auto added = add_args(args, job); !added) return added.error();
+    if (auto added = add_relations(args, job); !added) return added.error();
     return job;
 }
 

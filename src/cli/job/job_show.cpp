@@ -62,6 +62,26 @@ std::string facts(const boost::json::value& job) {
     return text;
 }
 
+std::string relations(const boost::json::value& job) {
+    std::string text;
+    const auto& parent = member(job, "callback_of");
+    if (has(job, "callback_of")) text += line("callback of", text_of(parent, "job"));
+    for (const auto& other : list_of(job, "awaited")) {
+        if (has(job, "callback_of") && text_of(other, "job") == text_of(parent, "job")) continue;
+        const auto ended = text_of(other, "ended_as");
+        text +=
+            line("after", fmt::format("{} ({}): {}", text_of(other, "job"), text_of(other, "on"),
+                                      ended.empty() ? "has not ended" : ended));
+    }
+    for (const auto& callback : list_of(job, "callbacks")) {
+        std::string made;
+        for (const auto& each : list_of(callback, "made")) made += " " + text_of(each, "job");
+        text += line("on " + text_of(callback, "on"),
+                     fmt::format("{}{}", what_it_does(callback), made.empty() ? "" : " ->" + made));
+    }
+    return text;
+}
+
 std::string timeline_text(const boost::json::value& job, WallTime now) {
     std::string text = "\n";
     const auto moments = timeline(job);
@@ -97,7 +117,7 @@ ExitCode show_job(Context& context) {
         context.term.print(job);
         return ExitCode::ok;
     }
-    context.term.out(heading(context.term, job) + facts(job) +
+    context.term.out(heading(context.term, job) + facts(job) + relations(job) +
                      timeline_text(job, context.world.now()) + last_lines(job));
     if (!has(job, "ended_at"))
         context.term.say(fmt::format("what it waits for: perdure why {}", id));

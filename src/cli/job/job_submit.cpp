@@ -39,36 +39,6 @@ Result<boost::json::array> read_jobs(Context& context, const std::string& path) 
     return jobs;
 }
 
-// Every job gets a key of its own, made from one, so that the whole can be repeated.
-void add_keys(boost::json::array& jobs, const std::string& key) {
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        auto* job = jobs[i].if_object();
-        if (job && !job->contains("idempotency_key"))
-            (*job)["idempotency_key"] = jobs.size() == 1 ? key : fmt::format("{}.{}", key, i);
-    }
-}
-
-ExitCode print(Context& context, boost::json::value answer, const std::string& key) {
-    auto& term = context.term;
-    if (context.json()) {
-        if (auto* object = answer.if_object()) (*object)["idempotency_key"] = key;
-        term.print(answer);
-        return ExitCode::ok;
-    }
-    boost::json::array one{answer};
-    const auto& jobs = has(answer, "jobs") ? list_of(answer, "jobs") : one;
-    std::size_t known = 0;
-    for (const auto& job : jobs) {
-        term.out(text_of(job, "id") + "\n");
-        if (!truth_of(job, "created")) ++known;
-    }
-    if (context.args.flag("quiet")) return ExitCode::ok;
-    if (known > 0) term.say(fmt::format("{} of {} had been submitted before", known, jobs.size()));
-    term.say(fmt::format("idempotency key {}; watch: perdure logs -f {}", key,
-                         jobs.size() == 1 ? text_of(jobs[0], "id") : "ID"));
-    return ExitCode::ok;
-}
-
 }  // namespace
 
 ExitCode submit_jobs(Context& context) {
@@ -86,7 +56,8 @@ ExitCode submit_jobs(Context& context) {
         if (!job) return term.fail(job.error());
         (*job)["idempotency_key"] = key;
         auto submitted = submit_surely(context, boost::json::serialize(*job), key);
-        return submitted.body ? print(context, std::move(*submitted.body), key) : submitted.code;
+        return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
+                              : submitted.code;
     }
     auto jobs = read_jobs(context, *file);
     if (!jobs) return term.fail(jobs.error());
@@ -94,7 +65,8 @@ ExitCode submit_jobs(Context& context) {
     boost::json::object body;
     body["jobs"] = std::move(*jobs);
     auto submitted = submit_surely(context, boost::json::serialize(body), key);
-    return submitted.body ? print(context, std::move(*submitted.body), key) : submitted.code;
+    return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
+                          : submitted.code;
 }
 
 }  // namespace perdure::cli

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <boost/json/array.hpp>
+
 #include "cli/answer.h"
 
 namespace perdure::cli {
@@ -44,6 +46,35 @@ SubmitAnswer submit_surely(Context& context, const std::string& body, const std:
                                  why.what));
         context.world.pause(between);
     }
+}
+
+void add_keys(boost::json::array& jobs, const std::string& key) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        auto* job = jobs[i].if_object();
+        if (job && !job->contains("idempotency_key"))
+            (*job)["idempotency_key"] = jobs.size() == 1 ? key : fmt::format("{}.{}", key, i);
+    }
+}
+
+ExitCode print_submitted(Context& context, boost::json::value answer, const std::string& key) {
+    auto& term = context.term;
+    if (context.json()) {
+        if (auto* object = answer.if_object()) (*object)["idempotency_key"] = key;
+        term.print(answer);
+        return ExitCode::ok;
+    }
+    boost::json::array one{answer};
+    const auto& jobs = has(answer, "jobs") ? list_of(answer, "jobs") : one;
+    std::size_t known = 0;
+    for (const auto& job : jobs) {
+        term.out(text_of(job, "id") + "\n");
+        if (!truth_of(job, "created")) ++known;
+    }
+    if (context.args.flag("quiet")) return ExitCode::ok;
+    if (known > 0) term.say(fmt::format("{} of {} had been submitted before", known, jobs.size()));
+    term.say(fmt::format("idempotency key {}; watch: perdure logs -f {}", key,
+                         jobs.size() == 1 ? text_of(jobs[0], "id") : "ID"));
+    return ExitCode::ok;
 }
 
 }  // namespace perdure::cli

@@ -19,4 +19,9 @@ struct SubmitAnswer {
 // an error at once; a lost answer, and a server that is busy, are tried again for 30 s.
 SubmitAnswer submit_surely(Context& context, const std::string& body, const std::string& key);
 
+// Every job gets a key of its own, made from one, so that the whole can be repeated.
+void add_keys(boost::json::array& jobs, const std::string& key);
+// The ids on standard output; what else is worth knowing for the person.
+ExitCode print_submitted(Context& context, boost::json::value answer, const std::string& key);
+
 }  // namespace perdure::cli

@@ -47,6 +47,7 @@ void Checker::began(const WitnessedRun& run, const JobView* job) {
     check_once(run, *job);
     check_resumable(run, *job);
     check_cancel(run, *job);
+    check_awaited(run, *job);
 }
 
 // No two exclusive attempts overlap: of one job, or of jobs with one key (O7).
@@ -120,6 +121,7 @@ void Checker::changed(const JobView& job) {
     check_budget(job);
     check_judgement(job);
     check_numbers(job);
+    check_made(job);
 }
 
 // O6: a session's assignment numbers are drawn once each: what it discards by number is clear.

@@ -1,6 +1,7 @@
 // Checker: watches a run and reports the first broken promise, by id.
 //   after each exec     [P2] [P4] one start per attempt, durable before; `once` once; O7 no overlap
 //   after each commit   [P2] [P9] ended stays ended, epochs rise, ends are true; O6 numbers
+//                       [P7] each end has made its callbacks; nobody runs before what it waits for
 //   in full, regularly  [P1] [P3] [P6] [P8] every accepted job is in exactly one place with a
 //                       deadline, holders match, budgets hold, nothing is left behind
 //   at the end          [P5] liveness: everything that can end has ended
@@ -65,6 +66,10 @@ private:
     void check_holders(const AuditView& audit);
     void check_accepted(const AuditView& audit);
     void check_left_behind(const AuditView& audit);
+    void check_awaited(const WitnessedRun& run, const JobView& job);
+    void check_made(const JobView& job);
+    void check_relations(const AuditView& audit);
+    void check_parent(const JobView& job, const std::map<JobId, const JobView*>& jobs);
 
     struct Known {
         JobState state = JobState::scheduled;

@@ -37,6 +37,7 @@ void Checker::full(const AuditView& audit, const std::map<SessionId, SessionView
     check_accepted(audit);
     check_holders(audit);
     check_left_behind(audit);
+    check_relations(audit);
     if (audit.repairs > 0) report("C4", "a job was blocked on something free");
 }
 
@@ -58,6 +59,7 @@ void Checker::check_place(const JobView& job, const AuditView& audit,
             break;
         case Place::ready:
         case Place::blocked:
+        case Place::wait:
             if (!job.queue_deadline) return stuck("it has no deadline");
             if (*job.queue_deadline < late) stuck("its deadline is over");
             break;
@@ -73,7 +75,6 @@ void Checker::check_place(const JobView& job, const AuditView& audit,
                 stuck("its start was never confirmed");
             break;
         }
-        case Place::wait: stuck("nothing waits yet"); break;
         case Place::outcome: break;
     }
 }
@@ -167,7 +168,9 @@ void Checker::finished(const AuditView& audit) {
         const bool dated = job.spec->run_at && parts_.plan.has(Fault::step_wall_clock);
         // A hold that arrived after its author had given up on it: nobody but a person ends that.
         const bool held = job.state == JobState::blocked && !job.blocked_on;
-        if (never_ends || dated || held) continue;
+        // It waits for one of those: check_relations() sees to it.
+        const bool waits = job.state == JobState::waiting;
+        if (never_ends || dated || held || waits) continue;
         report("P5", fmt::format("{} is still {} at the end (epoch {}, {} attempts)", job.id.text(),
                                  to_string(job.state), job.epoch.value, job.attempts.size()));
     }

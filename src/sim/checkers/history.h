@@ -27,14 +27,16 @@ struct CancelHistory {
 };
 
 struct History {
-    std::map<std::string, SubmitHistory> submits;  // by idempotency key
-    std::map<JobId, CancelHistory> cancels;        // acknowledged
-    std::map<JobId, std::uint32_t> releases;       // by a person: sent, perhaps not applied
+    std::map<std::string, SubmitHistory> submits;    // by idempotency key
+    std::map<JobId, CancelHistory> cancels;          // acknowledged
+    std::map<JobId, std::uint32_t> releases;         // by a person: sent, perhaps not applied
+    std::map<JobId, std::set<std::uint32_t>> added;  // numbers of added callbacks: acknowledged
     std::uint64_t accepted = 0;
     std::uint64_t operations = 0;
 
     // May this job exist? Only if somebody asked for it and was not told that it does not.
     bool may_exist(const JobSpec& spec) const {
+        if (spec.callback_of) return true;  // an end has made it; check_parent() asks which
         const auto found = submits.find(spec.idempotency_key.value_or(""));
         if (found == submits.end()) return false;
         const auto& submit = found->second;

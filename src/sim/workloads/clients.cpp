@@ -10,20 +10,6 @@
 namespace perdure::sim {
 namespace {
 
-constexpr auto client_timeout = seconds(6);
-
-// A server's answer, apart from the network's: a lost message says nothing, a refusal does.
-template <class Reply>
-struct Answered {
-    Result<Reply> reply;
-};
-
-template <class Reply>
-Task<Result<Answered<Reply>>> wrap(Task<Result<Reply>> task) {
-    auto reply = co_await std::move(task);
-    co_return Answered<Reply>{std::move(reply)};
-}
-
 Task<Result<bool>> as_bool(Task<Result<void>> task) {
     auto done = co_await std::move(task);
     if (!done) co_return done.error();
@@ -73,28 +59,6 @@ void Clients::start(TrueTime until) {
     for (std::size_t i = 0; i < lives_.size(); ++i) parts_.world.spawn(live(i, until));
 }
 
-// Nothing: no answer came. Otherwise what the server said.
-template <class Reply, class Handle>
-Task<std::optional<Result<Reply>>> Clients::ask(std::size_t client, Handle handle) {
-    auto& cluster = parts_.cluster;
-    const auto server = static_cast<std::size_t>(rng_.below(cluster.server_count()));
-    auto serve = [&cluster, server, handle](std::function<void(Result<Answered<Reply>>)> answer) {
-        cluster.serve<Answered<Reply>>(server, std::move(answer), [handle](Server& target) {
-            return wrap<Reply>(handle(target.jobs()));
-        });
-    };
-    SimNetwork::Call<Answered<Reply>> call{.caller = lives_[client],
-                                           .from = cluster.client_node(client),
-                                           .to = cluster.server(server).node,
-                                           .timeout = client_timeout,
-                                           .serve = serve,
-                                           .once = true};
-    auto answered = co_await cluster.parts().network.call<Answered<Reply>>(std::move(call));
-    ++parts_.history.operations;
-    if (!answered) co_return std::nullopt;
-    co_return std::move(answered->reply);
-}
-
 JobSpec Clients::draw_spec() {
     JobSpec spec{.kind = "work"};
     const auto& plan = parts_.plan;
@@ -117,6 +81,7 @@ JobSpec Clients::draw_spec() {
     if (rng_.chance(0.1))
         spec.run_at = parts_.cluster.server(0).time.wall(parts_.world.now()) +
                       rng_.between(seconds(-5), seconds(15));
+    relate(spec);
     if (plan.has(Fault::poison_request) && rng_.chance(0.05)) spec.kind = poison_kind;
     spec.idempotency_key = fmt::format("submit-{}", ++next_key_);
     return spec;
@@ -130,6 +95,10 @@ Task<void> Clients::live(std::size_t client, TrueTime until) {
         if (parts_.world.now() >= until) break;
         if (!known_.empty() && rng_.chance(0.25)) {
             co_await meddle(client);
+            continue;
+        }
+        if (rng_.chance(0.15)) {
+            co_await submit_batch(client);
             continue;
         }
         co_await submit(client, draw_spec());
@@ -174,28 +143,30 @@ Task<std::optional<JobId>> Clients::submit(std::size_t client, JobSpec spec) {
 
 Task<void> Clients::meddle(std::size_t client) {
     const auto job = known_[rng_.below(known_.size())];
-    switch (rng_.below(4)) {
+    switch (rng_.below(5)) {
         case 0: co_await cancel(client, job); break;
         case 1: co_await deal_with(client, job); break;
-        case 2: {
-            auto hold_it = [job](JobService& jobs) { return hold_job(jobs, job); };
-            auto held = co_await ask<bool>(client, hold_it);
-            const bool refused = held && !*held;  // no answer: it may be held
-            if (refused) break;
-            reached<"job_held">();
-            co_await parts_.world.sleep(lives_[client], rng_.between(seconds(1), seconds(8)));
-            for (;;) {  // whoever holds a job lets it go on
-                auto let_it_go = [job](JobService& jobs) { return unhold_job(jobs, job); };
-                auto let_go = co_await ask<bool>(client, let_it_go);
-                if (let_go && (*let_go || let_go->is(Errc::conflict))) break;
-                co_await parts_.world.sleep(lives_[client], seconds(1));
-            }
-            break;
-        }
+        case 2: co_await hold_for_a_while(client, job); break;
+        case 3: co_await add_callback(client, job); break;
         default: {
             auto look = [job](JobService& jobs) { return jobs.job(job); };
             co_await ask<JobView>(client, look);
         }
+    }
+}
+
+Task<void> Clients::hold_for_a_while(std::size_t client, JobId job) {
+    auto hold_it = [job](JobService& jobs) { return hold_job(jobs, job); };
+    auto held = co_await ask<bool>(client, hold_it);
+    const bool refused = held && !*held;  // no answer: it may be held
+    if (refused) co_return;
+    reached<"job_held">();
+    co_await parts_.world.sleep(lives_[client], rng_.between(seconds(1), seconds(8)));
+    for (;;) {  // whoever holds a job lets it go on
+        auto let_it_go = [job](JobService& jobs) { return unhold_job(jobs, job); };
+        auto let_go = co_await ask<bool>(client, let_it_go);
+        if (let_go && (*let_go || let_go->is(Errc::conflict))) break;
+        co_await parts_.world.sleep(lives_[client], seconds(1));
     }
 }
 

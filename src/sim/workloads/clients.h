@@ -2,13 +2,30 @@
 // idempotency key, cancel, hold, and deal with what is in quarantine.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/checkers/history.h"
 #include "sim/cluster.h"
 
 namespace perdure::sim {
+
+inline constexpr auto client_timeout = seconds(6);
+
+// A server's answer, apart from the network's: a lost message says nothing, a refusal does.
+template <class Reply>
+struct Answered {
+    Result<Reply> reply;
+};
+
+template <class Reply>
+Task<Result<Answered<Reply>>> wrap(Task<Result<Reply>> task) {
+    auto reply = co_await std::move(task);
+    co_return Answered<Reply>{std::move(reply)};
+}
 
 class Clients {
 public:
@@ -34,6 +51,14 @@ private:
     Task<void> meddle(std::size_t client);
     Task<void> cancel(std::size_t client, JobId job);
     Task<void> deal_with(std::size_t client, JobId job);
+    Task<void> hold_for_a_while(std::size_t client, JobId job);
+    // client_relations.cpp
+    Callback draw_callback(int level);
+    void relate(JobSpec& spec);
+    std::vector<JobRequest> draw_batch();
+    void note_accepted(const std::string& key, JobId id);
+    Task<void> submit_batch(std::size_t client);
+    Task<void> add_callback(std::size_t client, JobId job);
     template <class Reply, class Handle>
     Task<std::optional<Result<Reply>>> ask(std::size_t client, Handle handle);
 
@@ -43,5 +68,27 @@ private:
     std::vector<JobId> known_;
     std::uint64_t next_key_ = 0;
 };
+
+// Nothing: no answer came. Otherwise what the server said.
+template <class Reply, class Handle>
+Task<std::optional<Result<Reply>>> Clients::ask(std::size_t client, Handle handle) {
+    auto& cluster = parts_.cluster;
+    const auto server = static_cast<std::size_t>(rng_.below(cluster.server_count()));
+    auto serve = [&cluster, server, handle](std::function<void(Result<Answered<Reply>>)> answer) {
+        cluster.serve<Answered<Reply>>(server, std::move(answer), [handle](Server& target) {
+            return wrap<Reply>(handle(target.jobs()));
+        });
+    };
+    SimNetwork::Call<Answered<Reply>> call{.caller = lives_[client],
+                                           .from = cluster.client_node(client),
+                                           .to = cluster.server(server).node,
+                                           .timeout = client_timeout,
+                                           .serve = serve,
+                                           .once = true};
+    auto answered = co_await cluster.parts().network.call<Answered<Reply>>(std::move(call));
+    ++parts_.history.operations;
+    if (!answered) co_return std::nullopt;
+    co_return std::move(answered->reply);
+}
 
 }  // namespace perdure::sim

@@ -55,6 +55,7 @@ struct TouchedJob {
     JobId operator()(const Cancel& c) const { return c.job; }
     JobId operator()(const Hold& c) const { return c.job; }
     JobId operator()(const DealWithQuarantined& c) const { return c.job; }
+    JobId operator()(const AddCallback& c) const { return c.job; }
     template <class Other>
     JobId operator()(const Other&) const {
         return JobId{};
@@ -83,8 +84,11 @@ bool settles(const Group& group) {
 
 bool has_poison(const Group& group) {
     return std::any_of(group.changes.begin(), group.changes.end(), [](const Change& change) {
+        const auto is_poison = [](const Submit& s) { return s.spec->kind == poison_kind; };
+        if (const auto* all = std::get_if<SubmitAll>(&change))
+            return std::any_of(all->jobs.begin(), all->jobs.end(), is_poison);
         const auto* submit = std::get_if<Submit>(&change);
-        return submit && submit->spec->kind == poison_kind;
+        return submit && is_poison(*submit);
     });
 }
 
