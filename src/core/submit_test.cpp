@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <vector>
+
+#include "core/callbacks.h"
 
 namespace perdure {
 namespace {
@@ -193,6 +196,86 @@ TEST(DecideIdempotency, gives_each_of_its_rules) {
     for (const auto& f : every_combination()) rules.insert(decide_idempotency(f).rule);
     EXPECT_EQ(rules,
               (std::set<std::string_view>{"C5/new", "C5/other_body", "C5/gone", "C5/same_job"}));
+}
+
+std::shared_ptr<JobSpec> plain() { return std::make_shared<JobSpec>(acceptable()); }
+
+TEST(CheckCallbacks, are_looked_at_like_jobs_and_named_by_their_path) {
+    auto deep = plain();
+    deep->priority = 10;
+    auto callback = plain();
+    callback->callbacks = {{On::success, plain()}, {On::end, plain()}, {On::end, deep}};
+    auto spec = acceptable();
+    spec.callbacks = {{On::end, plain()}, {On::failure, callback}};
+    const auto fault = find_fault(spec);
+    ASSERT_TRUE(fault);
+    EXPECT_EQ(fault->field, "on_failure[0].on_end[1].priority");
+}
+
+TEST(CheckCallbacks, have_nothing_that_only_a_submit_can_have) {
+    const std::pair<std::string, Edit> table[] = {
+        {"tenant", [](JobSpec& s) { s.tenant = "other"; }},
+        {"idempotency_key", [](JobSpec& s) { s.idempotency_key = "k"; }},
+        {"after", [](JobSpec& s) { s.after = {{JobId{1}}}; }},
+    };
+    for (const auto& [field, edit] : table) {
+        auto callback = plain();
+        edit(*callback);
+        auto spec = acceptable();
+        spec.callbacks = {{On::end, callback}};
+        ASSERT_TRUE(find_fault(spec));
+        EXPECT_EQ(find_fault(spec)->field, "on_end[0]." + field);
+        ASSERT_TRUE(find_fault_of_callback(*callback, acceptable()));
+        EXPECT_EQ(find_fault_of_callback(*callback, acceptable())->field, field);
+    }
+}
+
+TEST(CheckCallbacks, are_100_at_most_and_8_levels_deep) {
+    auto spec = acceptable();
+    for (int i = 0; i < 50; ++i) {
+        auto callback = plain();
+        callback->callbacks = {{On::end, plain()}};
+        spec.callbacks.push_back({On::end, callback});
+    }
+    EXPECT_FALSE(find_fault(spec));
+    spec.callbacks.push_back({On::end, plain()});
+    EXPECT_TRUE(find_fault(spec));
+
+    auto chain = plain();
+    for (std::size_t level = 1; level < callback_levels_max; ++level) {
+        auto next = plain();
+        next->callbacks = {{On::end, chain}};
+        chain = next;
+    }
+    auto deep = acceptable();
+    deep.callbacks = {{On::end, chain}};
+    EXPECT_FALSE(find_fault(deep));
+    auto too_deep = acceptable();
+    too_deep.callbacks = {{On::end, std::make_shared<JobSpec>(deep)}};
+    EXPECT_TRUE(find_fault(too_deep));
+}
+
+TEST(CheckAfter, names_1000_jobs_at_most) {
+    auto spec = acceptable();
+    spec.after.resize(after_max);
+    EXPECT_FALSE(find_fault(spec));
+    spec.after.emplace_back();
+    ASSERT_TRUE(find_fault(spec));
+    EXPECT_EQ(find_fault(spec)->field, "after");
+}
+
+TEST(BodyHash, tells_callbacks_and_after_apart) {
+    std::set<std::uint64_t> hashes;
+    auto spec = acceptable();
+    EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
+    spec.callbacks = {{On::end, plain()}};
+    EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
+    spec.callbacks.front().on = On::success;
+    EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
+    spec.after = {{JobId{1}}};
+    EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
+    spec.after.front().on = On::end;
+    EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
 }
 
 }  // namespace

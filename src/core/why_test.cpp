@@ -101,6 +101,17 @@ TEST(Explain, a_kill_and_a_silent_worker_are_named_while_it_runs) {
     }
 }
 
+TEST(Explain, a_waiting_job_names_what_it_waits_for_and_where_that_is) {
+    WhyFacts facts{.state = JobState::waiting, .queue_timeout_in = hours(2)};
+    facts.awaited = {{"06na5x0g00000", On::success, "running"},
+                     {"06na5x0g00001", On::end, "ready"}};
+    const auto blockers = explain(facts, {});
+    ASSERT_EQ(blockers.size(), 2U);
+    EXPECT_TRUE(says(blockers, "the success of job 06na5x0g00000, which is running"));
+    EXPECT_TRUE(says(blockers, "the end of job 06na5x0g00001, which is ready"));
+    EXPECT_EQ(blockers.front().in, hours(2));
+}
+
 TEST(Explain, a_scheduled_job_says_when) {
     const WhyFacts facts{.state = JobState::scheduled, .due_in = seconds(90)};
     const auto blockers = explain(facts, {});

@@ -106,6 +106,20 @@ TEST_F(HostProcessesTest, args_and_checkpoint_are_files) {
     EXPECT_EQ(output(given.attempt), std::string("{\"n\":1}page 7\0", 14));
 }
 
+TEST_F(HostProcessesTest, what_a_callback_waited_for_is_a_file) {
+    auto spec = shell("echo $PERDURE_PARENT; cat $PERDURE_INPUTS");
+    spec.callback_of = CallbackOf{JobId{7}, 1, 0};
+    auto given = assignment(spec);
+    given.inputs = {{JobId{7}, 1, JobState::succeeded, Cause::exit, 0, "[1]", false}};
+    ASSERT_TRUE(prepare(given));
+    start(given.attempt);
+    end_of(given.attempt);
+    EXPECT_EQ(output(given.attempt),
+              "0000000000007\n"
+              R"([{"job":"0000000000007","generation":1,"state":"succeeded","cause":"exit",)"
+              R"("exit_code":0,"result":[1]}])");
+}
+
 TEST_F(HostProcessesTest, what_cannot_be_executed_did_not_run_and_says_why) {
     const auto plain = root_ + "/plain";
     std::ofstream(plain) << "echo no\n";

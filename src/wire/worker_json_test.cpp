@@ -86,6 +86,16 @@ TEST(WorkerJson, an_assignment_comes_back_whole) {
     EXPECT_EQ(read.spec->retry_of, sent.spec->retry_of);
 }
 
+TEST(WorkerJson, an_assignment_says_whose_callback_it_is_and_how_that_has_ended) {
+    auto spec = full_spec();
+    spec.callback_of = CallbackOf{JobId{9}, 2, 1};
+    auto sent = assignment(spec);
+    sent.inputs = {{JobId{9}, 2, JobState::failed, Cause::exit, 3, "[1]", false}};
+    const auto read = std::get<Assignment>(back(StreamMessage(sent)));
+    EXPECT_EQ(read.inputs, sent.inputs);
+    EXPECT_EQ(read.spec->callback_of, spec.callback_of);
+}
+
 TEST(WorkerJson, a_plain_assignment_is_short) {
     JobSpec spec{.kind = "perdure.noop"};
     Assignment plain{.attempt = {JobId{1}, Epoch{1}}, .number = 1};

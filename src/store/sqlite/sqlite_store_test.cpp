@@ -80,6 +80,16 @@ protected:
         const auto hash = body_hash(spec);
         return {JobId{id}, std::make_shared<const JobSpec>(std::move(spec)), hash};
     }
+    // A job with a callback that has ended, and one that waits for another.
+    static std::vector<Change> related() {
+        const auto plain = submit(1).spec;
+        auto parent = *plain;
+        parent.callbacks = {{On::end, plain}};
+        auto waits = *plain;
+        waits.after = {{JobId{11}, On::end}};
+        return {Submit{JobId{10}, std::make_shared<const JobSpec>(parent), 1}, submit(11),
+                Submit{JobId{12}, std::make_shared<const JobSpec>(waits), 2}, Cancel{JobId{10}}};
+    }
     bool has_job(std::uint64_t id) { return run(store->jobs({JobId{id}}))->size() == 1; }
 
     void sql(const std::string& text) {
@@ -306,6 +316,51 @@ TEST_F(SqliteStoreOnDisk, fsck_finds_every_contradiction) {
         open();
         ASSERT_TRUE(commit({submit(10), submit(11)}).has_value());
         store.reset();
+        sql(damage);
+        const auto findings = fsck();
+        ASSERT_FALSE(findings.empty());
+        EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [&](const FsckFinding& f) {
+            return f.what.find(expected) != std::string::npos;
+        })) << findings.front().what;
+    }
+}
+
+TEST_F(SqliteStoreOnDisk, who_waits_and_what_was_added_is_known_after_a_restart) {
+    open();
+    ASSERT_TRUE(commit(related()).has_value());
+    const AddCallback added{JobId{20}, JobId{11}, {On::end, submit(1).spec}};
+    ASSERT_TRUE(commit({added}).has_value());
+    reopen();
+    ASSERT_TRUE(commit({Cancel{JobId{11}}}).has_value());
+    EXPECT_EQ(run(store->jobs({JobId{12}}))->front().state, JobState::ready);
+    const auto parents = *run(store->jobs({JobId{10}, JobId{11}}));
+    ASSERT_EQ(parents.size(), 2U);
+    ASSERT_EQ(parents[0].made.size(), 1U);
+    ASSERT_EQ(parents[1].made.size(), 1U);
+    EXPECT_NE(parents[0].made[0].job, parents[1].made[0].job);
+    store.reset();
+    EXPECT_TRUE(fsck().empty());
+}
+
+TEST_F(SqliteStoreOnDisk, fsck_compares_ends_with_what_they_mean_to_others) {
+    const std::vector<std::pair<const char*, const char*>> damages = {
+        {"DELETE FROM made", "other callbacks"},
+        {"UPDATE made SET generation = 2", "other callbacks"},
+        {"DELETE FROM awaited WHERE job = 12", "all that it waits for has ended"},
+        {"UPDATE awaited SET other = 10 WHERE job = 12", "was not told"},
+        {"UPDATE awaited SET other = 99 WHERE job = 12", "was not told"},
+        {"DELETE FROM wait", "0 places"},
+        {"INSERT INTO awaited VALUES (77, 0, 11, 0, NULL, NULL)", "nobody asked"},
+    };
+    for (const auto& [damage, expected] : damages) {
+        SCOPED_TRACE(damage);
+        std::filesystem::remove_all(folder);
+        std::filesystem::create_directory(folder);
+        last_group = 0;
+        open();
+        ASSERT_TRUE(commit(related()).has_value());
+        store.reset();
+        EXPECT_TRUE(fsck().empty());
         sql(damage);
         const auto findings = fsck();
         ASSERT_FALSE(findings.empty());
