@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t events_kept = 2'000;
 constexpr std::size_t lines_shown = 80;
-constexpr auto client_timeout = seconds(10);
+constexpr auto story_timeout = seconds(10);
 constexpr TrueTime never{INT64_MAX};
 
 Plan plan_of(const Story::Setting& setting) {
@@ -26,18 +26,6 @@ std::unique_ptr<MemoryStore> make_store(MemoryStore*& kept) {
     auto store = std::make_unique<MemoryStore>(Timing{});
     kept = store.get();
     return store;
-}
-
-// A server's answer, apart from the network's.
-template <class Reply>
-struct Answered {
-    Result<Reply> reply;
-};
-
-template <class Reply>
-Task<Result<Answered<Reply>>> wrap(Task<Result<Reply>> task) {
-    auto reply = co_await std::move(task);
-    co_return Answered<Reply>{std::move(reply)};
 }
 
 Task<Result<bool>> as_bool(Task<Result<void>> task) {
@@ -115,7 +103,7 @@ std::shared_ptr<Story::Asked<Reply>> Story::send(std::string what, Handle handle
     SimNetwork::Call<Answered<Reply>> call{.caller = client_,
                                            .from = cluster().client_node(0),
                                            .to = cluster().server(to).node,
-                                           .timeout = client_timeout,
+                                           .timeout = story_timeout,
                                            .serve = serve,
                                            .once = true,
                                            .what = what + " "};
