@@ -113,6 +113,11 @@ Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> reques
 }
 
 Task<Result<CallbackAdded>> JobService::add_callback(JobId job, Callback callback) {
+    auto spec = *callback.spec;
+    if (const auto refused = find_policy_fault(book_, spec, wish_of(spec)))
+        co_return error(Errc::invalid, refused->what);
+    settle_policies(book_, spec, wish_of(spec));
+    callback.spec = std::make_shared<const JobSpec>(std::move(spec));
     if (!commits_.healthy()) co_return no_store();
     AddCallback change{commits_.next_job_id(), job, std::move(callback)};
     auto reply = co_await commits_.commit(Lane::reports, std::move(change));

@@ -46,10 +46,11 @@ std::vector<JobRequest> Clients::draw_batch() {
         request.spec.after.push_back({JobId{}, on});
     };
     for (std::uint32_t i = 0; i < parts; ++i) {
-        auto& part = batch.emplace_back(JobRequest{.spec = draw_spec()});
+        auto& part =
+            batch.emplace_back(JobRequest{.spec = draw_spec(), .policy = PolicyWish::chosen});
         if (serial && i > 0) wait_for(part, i - 1, On::success);
     }
-    auto& last = batch.emplace_back(JobRequest{.spec = draw_spec()});
+    auto& last = batch.emplace_back(JobRequest{.spec = draw_spec(), .policy = PolicyWish::chosen});
     const auto on = rng_.chance(0.5) ? On::end : On::success;
     for (std::uint32_t i = 0; i < parts; ++i) wait_for(last, i, on);
     return batch;
