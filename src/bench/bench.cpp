@@ -105,7 +105,7 @@ private:
         if (!folder) return folder.error();
         auto up = Instance::start({.folder = *folder, .slots = command_slots});
         if (!up) return up.error();
-        figures_.containment = "process tree by subreaper";
+        figures_.containment = (*up)->containment();
         measure<double>("supervised commands", figures_.commands_per_s,
                         [&] { return measure_commands(**up, sizes_.commands); });
         return {};

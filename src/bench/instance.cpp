@@ -115,6 +115,15 @@ Memory Instance::memory() const {
     return memory;
 }
 
+std::string Instance::containment() const {
+    const auto text = content_of(log());
+    constexpr std::string_view before = " slots; ";
+    const auto found = text.rfind(before);
+    if (found == std::string::npos) return "trees held together in an unknown way";
+    const auto begin = found + before.size();
+    return text.substr(begin, text.find('\n', begin) - begin);
+}
+
 Result<boost::json::value> Instance::call(std::string_view bytes) {
     const auto answer = caller_->call(bytes);
     if (!answer) return answer.error();

@@ -44,6 +44,8 @@ public:
     Result<void> wait_until_ended(std::string_view queue, std::size_t jobs);
     Result<void> pause(std::string_view queue, bool paused);
     Memory memory() const;
+    // How its worker holds trees together, in its own words.
+    std::string containment() const;
     // As a power cut would: everything at once, without a word.
     void kill();
 

@@ -13,6 +13,10 @@ constexpr std::uint8_t priority_max = 9;
 constexpr std::size_t key_max = 255;
 constexpr std::size_t args_max = std::size_t{1} << 20;
 constexpr std::size_t command_max = std::size_t{128} << 10;
+constexpr std::uint64_t memory_min = std::uint64_t{1} << 20;
+constexpr std::uint64_t memory_max = std::uint64_t{1} << 50;
+constexpr std::uint32_t cpu_percent_max = 100'000;
+constexpr std::uint32_t processes_max = std::uint32_t{1} << 22;
 constexpr auto duration_max = days(3650);  // deadlines are sums that must not overflow
 
 using Fault = std::optional<SpecFault>;
@@ -54,6 +58,17 @@ Fault check_durations(const JobSpec& spec) {
     if (is_bad(spec.hold.value_or(Duration{}))) return fault("hold", sentence);
     if (is_bad(spec.policy.retry_wait)) return fault("retry_wait", sentence);
     if (is_bad(spec.policy.retry_wait_max)) return fault("retry_wait_max", sentence);
+    return std::nullopt;
+}
+
+Fault check_resources(const Resources& asked) {
+    if (asked.memory && (*asked.memory < memory_min || *asked.memory > memory_max))
+        return fault("resources.memory", "memory must be 1MiB to 1024TiB");
+    if (asked.cpu_percent && (*asked.cpu_percent < 1 || *asked.cpu_percent > cpu_percent_max))
+        return fault("resources.cpu_percent",
+                     "cpu_percent must be 1 to 100000; 100 is one core, 150 one and a half");
+    if (asked.processes && (*asked.processes < 1 || *asked.processes > processes_max))
+        return fault("resources.processes", "processes must be 1 to 4194304");
     return std::nullopt;
 }
 
@@ -125,6 +140,7 @@ std::optional<SpecFault> find_fault(const JobSpec& spec) {
         return fault("retry_jitter", "jitter must be 0 to 100 percent of the wait");
     if (auto bad = check_command(spec)) return bad;
     if (auto bad = check_rules(spec)) return bad;
+    if (auto bad = check_resources(spec.resources)) return bad;
     if (spec.effects == Effects::once && spec.policy.retries > 0)
         return fault("retries",
                      "a `once` job cannot have retries: leave them out, or declare it "
@@ -172,10 +188,11 @@ void add_later_fields(Hash& h, const JobSpec& spec) {
         h.add(after.job.value);
     }
     if (spec.failure_level) h.add(to_string(*spec.failure_level));
-    if (spec.resources == Resources{}) return;
-    h.add(spec.resources.memory.value_or(0));
-    h.add(spec.resources.cpu_percent.value_or(0));
-    h.add(spec.resources.processes.value_or(0));
+    if (spec.resources != Resources{}) {
+        h.add(spec.resources.memory.value_or(0));
+        h.add(spec.resources.cpu_percent.value_or(0));
+        h.add(spec.resources.processes.value_or(0));
+    }
 }
 
 }  // namespace

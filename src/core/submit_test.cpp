@@ -52,6 +52,11 @@ TEST(CheckSpec, refuses_with_a_sentence_that_names_what_to_change) {
         {[](JobSpec& s) { s.env.emplace_back("a=b", "a"); }, "env"},
         {[](JobSpec& s) { s.env.emplace_back("a", std::string(1, '\0')); }, "NUL"},
         {[](JobSpec& s) { s.cwd = "here"; }, "cwd"},
+        {[](JobSpec& s) { s.resources.memory = (1U << 20) - 1; }, "memory"},
+        {[](JobSpec& s) { s.resources.memory = (1ULL << 50) + 1; }, "memory"},
+        {[](JobSpec& s) { s.resources.cpu_percent = 0; }, "cpu_percent"},
+        {[](JobSpec& s) { s.resources.cpu_percent = 100'001; }, "cpu_percent"},
+        {[](JobSpec& s) { s.resources.processes = 0; }, "processes"},
     };
     for (const auto& [edit, word] : table) {
         auto spec = acceptable();
@@ -75,6 +80,7 @@ TEST(CheckSpec, takes_every_value_up_to_its_bound) {
         },
         [](JobSpec& s) { s.hold = Duration{}; },
         [](JobSpec& s) { s.policy.retries = 1'000'000; },
+        [](JobSpec& s) { s.resources = {.memory = 1U << 20, .cpu_percent = 1, .processes = 1}; },
     };
     for (const auto& edit : table) {
         auto spec = acceptable();
@@ -145,6 +151,9 @@ TEST(BodyHash, differs_for_every_field_that_was_asked) {
         [](JobSpec& s) { s.cwd = "/"; },
         [](JobSpec& s) { s.output_max = 5; },
         [](JobSpec& s) { s.retry_of = JobId{5}; },
+        [](JobSpec& s) { s.resources.memory = 5; },
+        [](JobSpec& s) { s.resources.cpu_percent = 5; },
+        [](JobSpec& s) { s.resources.processes = 5; },
     };
     std::set<std::uint64_t> hashes;
     for (const auto& edit : edits) {

@@ -88,7 +88,8 @@ ExitCode run_in_foreground(cli::Role role, const Configuration& configuration) {
         if (child == 0 && role != cli::Role::worker) foreground.url = words;
         if (child != last || foreground.announced) return;
         foreground.announced = true;
-        const auto line = ready_line(role, configuration.config, foreground.url) + "\n";
+        auto line = ready_line(role, configuration.config, foreground.url) + "\n";
+        if (role != cli::Role::server) line += "worker " + words + "\n";
         (void)!::write(STDERR_FILENO, line.data(), line.size());
     };
     return static_cast<ExitCode>(run_watchdog(std::move(options)));

@@ -97,8 +97,8 @@ private:
         while (!worker_->finished()) {
             if (!announced && worker_->session().is_open()) {
                 announced = true;
-                watched_.ready(
-                    fmt::format("{} with {} slots", config_.worker_name, config_.worker_slots));
+                watched_.ready(fmt::format("{} with {} slots; {}", config_.worker_name,
+                                           config_.worker_slots, host_->containment_text()));
             }
             co_await alarm->wait(look_again);
         }

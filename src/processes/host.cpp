@@ -103,6 +103,10 @@ void Host::remove(AttemptKey key) {
 }
 
 void Host::stopped_cleanly() {
+    std::set<std::string> alive;
+    for (const auto& [key, entry] : attempts_)
+        if (!entry.ended) alive.insert(directory_name(key));
+    controllers_.clear(alive);
     slots_.remove_unused();
     if (folder_) folder_->stopped_cleanly();
 }
@@ -146,7 +150,7 @@ void Host::on_ended(Entry& entry, AttemptKey key, std::string_view text) {
 // Nothing of it is alive: its slot is free.
 void Host::has_ended(Entry& entry, AttemptKey key, AttemptEnd end, EvidenceRef evidence) {
     entry.ended = true;
-    slots_.give_back(entry.cgroup);
+    free_slot(entry, key);
     push({.kind = ProcessEvent::Kind::ended,
           .attempt = key,
           .end = end,

@@ -42,6 +42,7 @@ public:
     void forget(AttemptKey attempt);
     void stopped_cleanly();
     Containment containment() const { return slots_.containment(); }
+    Enforceable enforceable() const { return controllers_.enforceable(); }
     std::shared_ptr<EventQueue> events() { return events_; }
 
 private:
@@ -53,6 +54,7 @@ private:
         std::optional<Cause> hard_kill;  // its shim did not obey in time
         std::deque<std::uint64_t> asks;  // numbers, the oldest first
         std::string cgroup;              // its slot; empty: none
+        bool limited = false;            // its groups and its slot may have limits
     };
     // How an attempt ended whose shim is gone.
     struct Burial {
@@ -79,6 +81,8 @@ private:
     void buried(AttemptKey key, Burial burial);
     void has_ended(Entry& entry, AttemptKey key, AttemptEnd end, EvidenceRef evidence);
     void remove(AttemptKey key);
+    Result<void> give_limits(const Resources& asked, Order& order);
+    void free_slot(Entry& entry, AttemptKey key);
     Entry* find(AttemptKey key);
     ShimLink* link_of(AttemptKey key);
     void push(ProcessEvent event) { events_->push(std::move(event)); }
@@ -90,6 +94,7 @@ private:
     std::shared_ptr<StateFolder> folder_;
     std::map<AttemptKey, Entry> attempts_;
     CgroupSlots slots_;
+    Controllers controllers_;
     std::shared_ptr<EventQueue> events_;
     boost::asio::thread_pool pool_{2};
 };

@@ -20,6 +20,7 @@ struct Opened {
     Life life;
     Found found;
     CgroupSlots slots;
+    Controllers controllers;
     bool leftovers_are_gone = true;
 };
 
@@ -35,11 +36,19 @@ void clear_damaged(StateFolder& folder, const std::string& name) {
 // The slots in which adopted attempts run are theirs; what is in the others was left behind.
 bool find_slots(Opened& opened) {
     const auto& identity = opened.folder->identity();
-    opened.slots.detect(std::to_string(identity.device) + "-" + std::to_string(identity.inode));
-    for (const auto& attempt : opened.found.attempts)
-        if (attempt.on_disk.shim_alive && !attempt.on_disk.result)
-            opened.slots.keep(attempt.cgroup);
-    return opened.slots.clear_unused();
+    const auto name = std::to_string(identity.device) + "-" + std::to_string(identity.inode);
+    const auto here = hierarchies_here();
+    opened.slots.detect(here, name);
+    opened.controllers.detect(here, opened.slots.base(), name);
+    std::set<std::string> alive;
+    for (const auto& attempt : opened.found.attempts) {
+        if (!attempt.on_disk.shim_alive || attempt.on_disk.result) continue;
+        opened.slots.keep(attempt.cgroup);
+        alive.insert(directory_name(attempt.on_disk.attempt));
+    }
+    const bool clear = opened.slots.clear_unused();
+    opened.controllers.clear(alive);
+    return clear;
 }
 
 Result<Opened> open_state(const std::string& path, bool cgroups) {
@@ -80,6 +89,7 @@ Task<Result<WorkerLife>> Host::open(Self self) {
     if (self->closed_) co_return has_closed();
     self->folder_ = opened->folder;
     self->slots_ = std::move(opened->slots);
+    self->controllers_ = std::move(opened->controllers);
     if (!opened->leftovers_are_gone)
         self->log_.write(Level::critical, "processes of dead shims cannot be killed");
     self->log_damaged(opened->found);
@@ -102,6 +112,7 @@ void Host::take_over(const Found& found) {
         const auto key = attempt.on_disk.attempt;
         auto& entry = attempts_[key];
         entry.cgroup = attempt.cgroup;
+        entry.limited = true;  // as far as we know
         entry.ended = attempt.on_disk.result.has_value() || !attempt.on_disk.shim_alive;
         if (entry.ended) continue;
         entry.link = std::make_shared<ShimLink>(executor_, folder_, key, *this);
@@ -141,6 +152,11 @@ Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
     }
     order->cgroup = self->slots_.take();
     self->attempts_[key].cgroup = order->cgroup;
+    if (auto limited = self->give_limits(assignment.spec->resources, *order); !limited) {
+        self->free_slot(self->attempts_[key], key);
+        self->attempts_.erase(key);
+        co_return limited.error();
+    }
     AttemptInput input{.checkpoint = std::move(assignment.checkpoint)};
     if (has_args(*assignment.spec)) input.args = assignment.spec->args;
     auto work = [folder = self->folder_, program = self->options_.shim, order = std::move(*order),
@@ -149,12 +165,34 @@ Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
     };
     auto shim = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!shim) {
-        if (auto* entry = self->find(key)) self->slots_.give_back(entry->cgroup);
+        if (auto* entry = self->find(key)) self->free_slot(*entry, key);
         self->attempts_.erase(key);
         co_return shim.error();
     }
     self->attach(key, std::move(*shim));
     co_return Result<void>{};
+}
+
+// A limit that was asked for is a promise: what cannot be held to it does not run here.
+Result<void> Host::give_limits(const Resources& asked, Order& order) {
+    const auto here = controllers_.enforceable();
+    const auto decision = decide_resources(asked, here);
+    if (!decision.run)
+        return error(Errc::overloaded, "this worker cannot limit `" +
+                                           std::string(decision.missing) +
+                                           "`; what it can limit: " + to_text(here));
+    auto limited = controllers_.limit(asked, order.cgroup, directory_name(order.attempt));
+    if (!limited) return limited.error();
+    order.joins = std::move(limited->joins);
+    order.oom_counter = std::move(limited->oom_counter);
+    attempts_[order.attempt].limited = asked != Resources{};
+    return {};
+}
+
+void Host::free_slot(Entry& entry, AttemptKey key) {
+    if (std::exchange(entry.limited, false))
+        controllers_.release(entry.cgroup, directory_name(key));
+    slots_.give_back(entry.cgroup);
 }
 
 void Host::attach(AttemptKey key, ShimEnds ends) {

@@ -42,6 +42,16 @@ void HostProcesses::forget(AttemptKey attempt) { host_->forget(attempt); }
 
 Containment HostProcesses::containment() const { return host_->containment(); }
 
+Enforceable HostProcesses::enforceable() const { return host_->enforceable(); }
+
+std::string HostProcesses::containment_text() const {
+    const std::string trees =
+        host_->containment() == Containment::none
+            ? "trees found by descent"
+            : "trees in cgroups (" + std::string(to_string(containment())) + ")";
+    return trees + ", limits: " + to_text(host_->enforceable());
+}
+
 void HostProcesses::stopped_cleanly() { host_->stopped_cleanly(); }
 
 }  // namespace perdure

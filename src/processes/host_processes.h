@@ -46,6 +46,10 @@ public:
 
     // How trees are held together here; known after open().
     Containment containment() const;
+    // Which limits of a job can be kept here; known after open().
+    Enforceable enforceable() const;
+    // Both for people: "trees in cgroups (v2), limits: memory, cpu_percent, processes".
+    std::string containment_text() const;
 
 private:
     // Shared with the frames of the coroutines above: they may outlive this object.

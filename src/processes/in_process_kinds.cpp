@@ -74,6 +74,10 @@ Task<Result<void>> InProcessKinds::prepared() { co_return Result<void>{}; }
 Task<Result<void>> InProcessKinds::prepare(Assignment assignment) {
     const auto& spec = *assignment.spec;
     const auto other = others_.find(spec.kind);
+    const bool ours = other != others_.end() || spec.kind == noop || spec.kind == sleep_kind;
+    if (ours && spec.resources != Resources{})
+        return refused(error(Errc::invalid, spec.kind + " is carried out by the worker itself, "
+                                                        "which cannot limit its resources"));
     if (other != others_.end()) return prepare_work(*other->second, assignment);
     const bool sleeps = spec.kind == sleep_kind;
     if (spec.kind != noop && !sleeps) return below_.prepare(std::move(assignment));

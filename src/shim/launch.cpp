@@ -24,7 +24,7 @@ struct Plan {
     std::vector<char*> argv;
     std::vector<char*> env;
     std::string cwd;
-    std::string cgroup_procs;
+    std::vector<std::string> cgroup_procs;
     int output = -1;
 };
 
@@ -58,7 +58,8 @@ Plan make_plan(const Order& order, const std::string& own_folder, int output) {
     Plan plan;
     plan.output = output;
     plan.cwd = order.cwd.empty() ? own_folder : order.cwd;
-    if (!order.cgroup.empty()) plan.cgroup_procs = order.cgroup + "/cgroup.procs";
+    if (!order.cgroup.empty()) plan.cgroup_procs.push_back(order.cgroup + "/cgroup.procs");
+    for (const auto& group : order.joins) plan.cgroup_procs.push_back(group + "/cgroup.procs");
     plan.candidates = candidates_of(order);
     for (const auto& [name, value] : order.env) plan.env_texts.push_back(name + "=" + value);
     for (auto& text : plan.env_texts) plan.env.push_back(text.data());
@@ -101,8 +102,8 @@ bool write_text(const char* path, std::string_view text) {
         ::dup2(plan.output, 2) < 0)
         give_up(report, Stage::prepare, errno);
     write_text("/proc/self/oom_score_adj", oom_score_adj);
-    if (!plan.cgroup_procs.empty() && !write_text(plan.cgroup_procs.c_str(), "0"))
-        give_up(report, Stage::cgroup, errno);
+    for (const auto& path : plan.cgroup_procs)
+        if (!write_text(path.c_str(), "0")) give_up(report, Stage::cgroup, errno);
     if (::chdir(plan.cwd.c_str()) != 0) give_up(report, Stage::working_directory, errno);
     ::close_range(3, ~0U, 0);
     ::umask(022);

@@ -24,6 +24,9 @@
 
 namespace perdure {
 
+// How often the kernel has killed for want of memory, by the text of a cgroup's counter.
+std::uint64_t oom_kills_in(std::string_view text);
+
 class Shim final : private WorkerOrders, private JobRequests {
 public:
     // `directory` is the attempt's, locked, and the current one. Signals are blocked.

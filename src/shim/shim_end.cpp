@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
@@ -130,8 +131,13 @@ void Shim::conclude() {
         end.cause = killing_->cause;
         end.at.reset();
     }
-    if (progress_ && !end.succeeded)
-        detail = "last progress: " + std::to_string(progress_->percent) + " % " + progress_->body;
+    // Its own host may have run out of memory, or somebody meant it: nobody says so [P9].
+    if (end.cause == Cause::crash_signal && end.exit_code == SIGKILL)
+        detail = "signal 9, sender unknown";
+    if (progress_ && !end.succeeded) {
+        detail += detail.empty() ? "" : "; ";
+        detail += "last progress: " + std::to_string(progress_->percent) + " % " + progress_->body;
+    }
     if (log_.lost() > 0) {
         detail += detail.empty() ? "" : "; ";
         detail += "the disk did not take " + std::to_string(log_.lost()) + " bytes of its output";
@@ -157,14 +163,22 @@ AttemptEnd Shim::own_end() const {
     return end;
 }
 
+// "oom_kill 3", on a line of its own: so in memory.events (v2) and in memory.oom_control (v1).
+std::uint64_t oom_kills_in(std::string_view text) {
+    constexpr std::string_view label = "oom_kill ";
+    while (!text.empty()) {
+        const auto line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        if (line.starts_with(label))
+            return number_in<std::uint64_t>(line.substr(label.size())).value_or(0);
+    }
+    return 0;
+}
+
 std::uint64_t Shim::oom_kills() const {
-    if (order_.cgroup.empty()) return 0;
-    const auto events = read_file(AT_FDCWD, (order_.cgroup + "/memory.events").c_str(), 4096);
-    constexpr std::string_view label = "\noom_kill ";
-    const auto found = events ? events->find(label) : std::string::npos;
-    if (found == std::string::npos) return 0;
-    const auto from = std::string_view(*events).substr(found + label.size());
-    return number_in<std::uint64_t>(from.substr(0, from.find('\n'))).value_or(0);
+    if (order_.oom_counter.empty()) return 0;
+    const auto text = read_file(AT_FDCWD, order_.oom_counter.c_str(), 4096);
+    return text ? oom_kills_in(*text) : 0;
 }
 
 std::string Shim::result_left_by_the_job(std::string& detail) {
@@ -199,11 +213,16 @@ void Shim::finish(AttemptEnd end, std::string detail) {
 
 void Shim::write_result() {
     using namespace attempt_files;
+    struct stat about {};
     const int failed = write_durably(directory_.get(), attempt_files::result, result_text_);
     // Without a result, a directory says the same about what did not run as soon as `started` is
     // not there. Everything else waits for room on the disk.
     if (failed && did_not_run_) ::unlinkat(directory_.get(), started, 0);
-    if (failed && !did_not_run_) {
+    // A job may have removed the directory itself. Then nothing can be kept there any more, and the
+    // worker is told what it would have read.
+    const bool can_be_kept =
+        !failed || ::fstat(directory_.get(), &about) != 0 || about.st_nlink > 0;
+    if (failed && can_be_kept && !did_not_run_) {
         write_again_at_ = shim_mono_now() + write_pause;
         return;
     }

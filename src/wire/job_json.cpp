@@ -9,6 +9,7 @@
 
 #include "core/webhook.h"
 #include "wire/policy/policy_json.h"
+#include "wire/text/text_size.h"
 #include "wire/text_time.h"
 
 namespace perdure {
@@ -32,6 +33,21 @@ constexpr std::array timeout_fields = {
     TimeoutField{"run", [](const JsonCursor& at, Timeouts& t) { at.read(t.run); }},
     TimeoutField{"idle", [](const JsonCursor& at, Timeouts& t) { at.read(t.idle); }},
     TimeoutField{"total", [](const JsonCursor& at, Timeouts& t) { at.read(t.total); }},
+};
+
+void read_memory(const JsonCursor& at, std::optional<std::uint64_t>& into) {
+    const auto* text = at.value().if_string();
+    if (!text) return at.read(into);
+    into = size_value({text->data(), text->size()});
+    if (!into) at.misfit("must be a number of bytes, or a text like 512MiB");
+}
+
+using ResourceField = JsonField<Resources>;
+constexpr std::array resource_fields = {
+    ResourceField{"memory", [](const JsonCursor& at, Resources& r) { read_memory(at, r.memory); }},
+    ResourceField{"cpu_percent",
+                  [](const JsonCursor& at, Resources& r) { at.read(r.cpu_percent); }},
+    ResourceField{"processes", [](const JsonCursor& at, Resources& r) { at.read(r.processes); }},
 };
 
 using Field = JsonField<JobSpec>;
@@ -60,6 +76,8 @@ constexpr std::array spec_fields = {
           [](At at, JobSpec& s) { read_fields<Timeouts>(at, timeout_fields, s.timeouts); }},
     Field{"hold", [](At at, JobSpec& s) { at.read(s.hold); }},
     Field{"idempotency_key", [](At at, JobSpec& s) { at.read(s.idempotency_key); }},
+    Field{"resources",
+          [](At at, JobSpec& s) { read_fields<Resources>(at, resource_fields, s.resources); }},
     Field{"output_max", [](At at, JobSpec& s) { at.read(s.output_max); }},
     Field{"failure_level",
           [](At at, JobSpec& s) { read_enum(at, level_names, s.failure_level.emplace()); }},
@@ -118,6 +136,16 @@ void write_timeouts(JsonWriter& out, const Timeouts& timeouts, bool all) {
     write.duration("run", timeouts.run, usual.run);
     write.duration("idle", timeouts.idle);
     write.duration("total", timeouts.total);
+    out.end_object();
+}
+
+void write_resources(JsonWriter& out, const Resources& resources) {
+    if (resources == Resources{}) return;
+    out.key("resources");
+    out.begin_object();
+    if (resources.memory) out.field("memory", *resources.memory);
+    if (resources.cpu_percent) out.field("cpu_percent", *resources.cpu_percent);
+    if (resources.processes) out.field("processes", *resources.processes);
     out.end_object();
 }
 
@@ -237,6 +265,7 @@ void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields) {
     write.text("idempotency_key", spec.idempotency_key);
     write.number("output_max", spec.output_max, usual.output_max);
     if (spec.failure_level) out.field("failure_level", to_string(*spec.failure_level));
+    write_resources(out, spec.resources);
     if (spec.retry_of) out.field("retry_of", *spec.retry_of);
 }
 

@@ -49,6 +49,7 @@ JobSpec full_spec() {
     spec.hold = seconds(11);
     spec.idempotency_key = "order-17";
     spec.retry_of = JobId{99};
+    spec.resources = {.memory = 512U << 20, .cpu_percent = 150, .processes = 64};
     return spec;
 }
 

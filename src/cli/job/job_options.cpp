@@ -11,7 +11,7 @@
 namespace perdure::cli {
 namespace {
 
-enum class Form { text, number, texts };
+enum class Form { text, number, percent, texts };
 
 struct JobField {
     Option option;
@@ -55,6 +55,14 @@ const std::array fields = {
              "timeouts.total"},
     JobField{{"--hold", "DURATION", "how long it may go on after its worker's lease has ended"},
              "hold"},
+    JobField{{"--memory", "SIZE", "the most that it may use, with all it starts: 512MiB, 2GiB"},
+             "resources.memory"},
+    JobField{{"--cpu", "PERCENT", "of one core, with all it starts: 150% is one and a half"},
+             "resources.cpu_percent",
+             Form::percent},
+    JobField{{"--processes", "N", "how many there may be at a time, its own included"},
+             "resources.processes",
+             Form::number},
     JobField{{"--output-max", "BYTES", "what is kept of what it prints; 16777216 if left out"},
              "output_max",
              Form::number},
@@ -91,8 +99,9 @@ Result<boost::json::value> value_for(const JobField& field, const Args& args) {
         for (const auto& word : args.all(key)) words.emplace_back(word);
         return boost::json::value(std::move(words));
     }
-    const auto given = args.text(key);
+    auto given = args.text(key);
     if (field.form == Form::text) return boost::json::value(given);
+    if (field.form == Form::percent && given.ends_with('%')) given.pop_back();
     const auto number = whole(given);
     if (!number) return refused(key, "a whole number", given);
     return boost::json::value(*number);

@@ -10,6 +10,7 @@
 #include "cli/job/commands.h"
 #include "cli/job/timeline.h"
 #include "cli/table.h"
+#include "wire/text/text_size.h"
 #include "wire/text_time.h"
 
 namespace perdure::cli {
@@ -46,6 +47,21 @@ std::string heading(const Terminal& term, const boost::json::value& job) {
                        term.paint(state, colour_of_state(state)), fitted(what_it_does(job), whole));
 }
 
+// "512MiB of memory, 150 % of a core, 64 processes"
+std::string resources_of(const boost::json::value& job) {
+    const auto& asked = member(job, "resources");
+    std::string text;
+    const auto add = [&](std::string_view field, std::string_view unit, std::string amount) {
+        if (!has(asked, field)) return;
+        text += fmt::format("{}{}{}", text.empty() ? "" : ", ", amount, unit);
+    };
+    if (!has(job, "resources")) return text;
+    add("memory", " of memory", size_text(static_cast<std::uint64_t>(number_of(asked, "memory"))));
+    add("cpu_percent", " % of a core", text_of(asked, "cpu_percent"));
+    add("processes", " processes", text_of(asked, "processes"));
+    return text;
+}
+
 std::string facts(const boost::json::value& job) {
     std::string text;
     for (const auto& each : plain_lines) text += line(each.label, text_of(job, each.field));
@@ -57,6 +73,7 @@ std::string facts(const boost::json::value& job) {
     if (truth_of(job, "held")) text += line("held", "by a person; let it go on: job unhold");
     if (truth_of(job, "presumed_lost"))
         text += line("presumed", "lost; its last attempt may still come back");
+    text += line("may use", resources_of(job));
     text += line("due in", spoken_of(job, "due_in"));
     if (has(job, "result")) text += line("result", boost::json::serialize(member(job, "result")));
     return text;

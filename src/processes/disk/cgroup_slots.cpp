@@ -2,8 +2,6 @@
 
 #include <poll.h>
 
-#include <optional>
-
 #include "shim/clocks.h"
 #include "shim/format/fd.h"
 
@@ -14,29 +12,6 @@ constexpr std::size_t proc_file_max = std::size_t{1} << 20;
 
 std::string text_of(const std::string& path) {
     return read_file(AT_FDCWD, path.c_str(), proc_file_max).value_or("");
-}
-
-// "36 25 0:30 / /sys/fs/cgroup rw,... - cgroup2 cgroup2 rw": the fifth word.
-std::optional<std::string> mount_of_cgroup2() {
-    const auto all = text_of("/proc/self/mountinfo");
-    std::string_view rest(all);
-    while (!rest.empty()) {
-        auto line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-        if (line.find(" - cgroup2 ") == std::string_view::npos) continue;
-        for (int word = 0; word < 4; ++word) line.remove_prefix(line.find(' ') + 1);
-        return std::string(line.substr(0, line.find(' ')));
-    }
-    return std::nullopt;
-}
-
-// "0::/path": where in that hierarchy we are.
-std::string own_cgroup() {
-    const auto all = "\n" + text_of("/proc/self/cgroup");
-    const auto found = all.find("\n0::");
-    if (found == std::string::npos) return {};
-    const auto begin = found + 4;
-    return all.substr(begin, all.find('\n', begin) - begin);
 }
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
@@ -62,18 +37,15 @@ bool clear_slot(const std::string& slot) {
     return true;
 }
 
-void CgroupSlots::detect(const std::string& name) {
-    const auto mount = mount_of_cgroup2();
-    if (!mount) return;
-    const auto own = own_cgroup();
-    base_ = *mount + (own == "/" ? "" : own) + "/perdure-" + name;
+void CgroupSlots::detect(const Hierarchies& here, const std::string& name) {
+    if (here.v2.empty()) return;
+    base_ = here.v2 + "/perdure-" + name;
     if (::mkdir(base_.c_str(), 0755) != 0 && errno != EEXIST) return;
     // Older kernels have cgroups, but cannot kill one as a whole.
     const bool usable =
         exists(base_ + "/cgroup.kill") && ::access((base_ + "/cgroup.procs").c_str(), W_OK) == 0;
     if (!usable) return;
-    const bool alone = !text_of(*mount + "/cgroup.controllers").empty();
-    containment_ = alone && *mount == "/sys/fs/cgroup" ? Containment::v2 : Containment::hybrid;
+    containment_ = here.v2_is_alone ? Containment::v2 : Containment::hybrid;
     while (exists(slot(made_))) free_.push_back(slot(made_++));
 }
 

@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "processes/disk/controllers.h"
+
 namespace perdure {
 
-// v2: the only hierarchy. hybrid: v2 beside v1, without controllers. none: not available to us.
+// v2: the only hierarchy. hybrid: v2 beside older ones. none: not available to us.
 enum class Containment { none, hybrid, v2 };
 
 constexpr std::string_view to_string(Containment containment) {
@@ -26,8 +28,10 @@ constexpr std::string_view to_string(Containment containment) {
 class CgroupSlots {
 public:
     // None at all until this is called. `name` tells state directories of one machine apart.
-    void detect(const std::string& name);
+    void detect(const Hierarchies& here, const std::string& name);
     Containment containment() const { return containment_; }
+    // The parent of all slots; empty if there are none.
+    std::string base() const { return containment_ == Containment::none ? "" : base_; }
 
     // An empty slot, by its absolute path; empty if there are no cgroups.
     std::string take();

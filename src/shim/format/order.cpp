@@ -65,6 +65,8 @@ private:
         if (r.name == "host") return order_.host = r.bytes, true;
         if (r.name == "directory") return order_.directory = r.bytes, true;
         if (r.name == "cgroup") return order_.cgroup = r.bytes, true;
+        if (r.name == "join") return order_.joins.emplace_back(r.bytes), true;
+        if (r.name == "oom_counter") return order_.oom_counter = r.bytes, true;
         return std::nullopt;
     }
     std::optional<bool> take_terms(const Record& r) {
@@ -126,6 +128,8 @@ std::string to_text(const Order& order) {
     append_record(text, "host", order.host);
     append_record(text, "directory", order.directory);
     append_record(text, "cgroup", order.cgroup);
+    for (const auto& path : order.joins) append_record(text, "join", path);
+    append_record(text, "oom_counter", order.oom_counter);
     append_terms(text, order.terms, order.timing);
     for (const auto& arg : order.argv) append_record(text, "arg", arg);
     for (const auto& [name, value] : order.env) append_record(text, "env", name + "=" + value);

@@ -21,11 +21,13 @@ struct Order {
     AttemptKey attempt;
     std::uint64_t assignment = 0;
     Terms terms;
-    Timing timing;          // of it: kill_margin, worker_silence, kill_grace
-    std::string boot;       // the boot id under which the order was written
-    std::string host;       // for the evidence
-    std::string directory;  // absolute path of the attempt's directory
-    std::string cgroup;     // absolute path of the slot's cgroup (v2); empty: none
+    Timing timing;                   // of it: kill_margin, worker_silence, kill_grace
+    std::string boot;                // the boot id under which the order was written
+    std::string host;                // for the evidence
+    std::string directory;           // absolute path of the attempt's directory
+    std::string cgroup;              // absolute path of the slot's cgroup (v2); empty: none
+    std::vector<std::string> joins;  // cgroups (v1) that limit it, by their absolute paths
+    std::string oom_counter;         // the file that says `oom_kill N`; empty: nobody counts
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> env;  // all of it
     std::string cwd;                                       // empty: the attempt's own folder
