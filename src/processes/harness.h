@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -42,6 +44,7 @@ protected:
     }
     ~ProcessesTest() override {
         crash();
+        end_all_shims();
         std::error_code ignored;
         std::filesystem::remove_all(root_, ignored);
     }
@@ -182,6 +185,18 @@ protected:
     std::uint64_t last_job_ = 1'000;
 
 private:
+    // As subreaper we have them all, and what they have started.
+    static void end_all_shims() {
+        while (true) {
+            const auto below = descendants_of(::getpid(), list_processes());
+            if (below.empty()) return;
+            for (const auto& row : below) signal_if_same(row, SIGKILL);
+            while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+            }
+            ::usleep(1'000);
+        }
+    }
+
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
     template <class T>

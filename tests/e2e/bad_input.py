@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from instance import PERDURE, Instance, Refused, Unreachable, run_cli
+from instance import ENDED, PERDURE, Instance, Refused, Unreachable, run_cli
 
 TABLE = {}
 
@@ -299,6 +299,142 @@ def output_that_another_session_sends(instance):
     log = log_of(instance, {"id": job})
     expect(log == b"mine\n", log)
     instance.ask("POST", f"/v1/jobs/{job}/cancel")
+
+
+# --- what is stored ------------------------------------------------------------------------------
+
+
+def outcome(instance, job, patience=60):
+    deadline = time.monotonic() + patience
+    while True:
+        shown = instance.job(job)
+        if shown["state"] in ENDED:
+            return shown
+        expect(time.monotonic() < deadline, "it does not end:", json.dumps(shown))
+        time.sleep(0.05)
+
+
+def damage(instance, *statements):
+    database = sqlite3.connect(instance.directory + "/data/perdure.db")
+    for statement, *values in statements:
+        changed = database.execute(statement, values).rowcount
+        expect(changed > 0, "nothing was damaged by", statement)
+    database.commit()
+    database.close()
+
+
+@row
+def a_corrupt_job_in_the_database(instance):
+    """The server starts, twice; each damaged job is named as corrupt; its neighbours run."""
+    instance.start()
+    instance.ask("POST", "/v1/queues/later/pause")
+    done = instance.submit({"argv": ["true"]})
+    outcome(instance, done)
+    ready, ready_too = (instance.submit({"argv": ["true"], "queue": "later"}) for _ in range(2))
+    timed, timed_too = (instance.submit({"argv": ["true"], "delay": "3s"}) for _ in range(2))
+    instance.stop()
+    database = sqlite3.connect(instance.directory + "/data/perdure.db")
+    rows = [number for number, in database.execute("SELECT id FROM job ORDER BY id")]
+    database.close()
+    expect(len(rows) == 5, rows)
+    damage(instance, *[("UPDATE job SET spec = x'ff' WHERE id = ?", rows[n]) for n in (0, 1, 3)])
+    for _ in range(2):
+        instance.start()
+        instance.ask("POST", "/v1/queues/later/resume")
+        for job in (ready_too, timed_too):
+            expect(outcome(instance, job)["state"] == "succeeded", instance.job(job))
+        for job in (done, ready, timed):
+            try:
+                instance.ask("GET", "/v1/jobs/" + job)
+                raise AssertionError(f"{job} is shown as if nothing had happened")
+            except Refused as refused:
+                expect(refused.code == "corrupt", refused)
+        expect(outcome(instance, instance.submit({"argv": ["true"]}))["state"] == "succeeded")
+        instance.stop()
+    checked = perdure("fsck", "--data", instance.directory + "/data")
+    expect(checked.returncode == 8, checked.returncode, checked.stdout, checked.stderr)
+    for job in (done, ready, timed):
+        expect(job in checked.stdout, f"fsck does not name {job}:", checked.stdout)
+
+
+@row
+def a_corrupt_job_that_runs(instance):
+    """Its worker goes on with everything else; the server lives."""
+    instance.start()
+    victim = instance.submit({"argv": ["sleep", "4"]})
+    neighbour = instance.submit({"argv": ["sh", "-c", "sleep 4; exit 5"]})
+    until_running(instance, victim, neighbour)
+    for pid in instance.pids("server"):
+        os.kill(pid, 9)
+    damage(instance, ("UPDATE job SET spec = x'ff' WHERE id = (SELECT min(id) FROM job)",))
+    time.sleep(1)
+    shown = outcome(instance, neighbour)
+    expect(shown["state"] == "failed" and shown["epoch"] == 1, shown)
+    expect(outcome(instance, instance.submit({"argv": ["true"]}))["state"] == "succeeded")
+
+
+def until_running(instance, *jobs):
+    deadline = time.monotonic() + 20
+    while any(instance.job(job)["state"] != "running" for job in jobs):
+        expect(time.monotonic() < deadline, "they do not start")
+        time.sleep(0.05)
+
+
+# --- workers --------------------------------------------------------------------------------------
+
+
+@row
+def two_workers_with_the_same_name(instance):
+    """Names are for people: both work, both are listed, neither disturbs the other."""
+    instance.args = ["--name", "twin"]
+    instance.slots = 1
+    instance.start()
+    second = subprocess.Popen(
+        [PERDURE, "worker", "--server", f"http://127.0.0.1:{instance.port}", "--name", "twin",
+         "--slots", "1", "--state", instance.directory + "/other"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=instance.directory,
+        env=dict(os.environ, **dict([instance.marker.split("=")])))
+    try:
+        deadline = time.monotonic() + 20
+        while len(instance.ask("GET", "/v1/workers")["workers"]) < 2:
+            expect(time.monotonic() < deadline, "the second one does not come")
+            time.sleep(0.05)
+        jobs = [instance.submit({"argv": ["sleep", "2"]}) for _ in range(2)]
+        until_running(instance, *jobs)
+        sessions = {instance.job(job)["session"] for job in jobs}
+        expect(len(sessions) == 2, sessions)
+        for job in jobs:
+            shown = outcome(instance, job)
+            expect(shown["state"] == "succeeded" and shown["epoch"] == 1, shown)
+    finally:
+        second.terminate()
+        second.wait(30)
+
+
+@row
+def a_second_worker_on_the_same_state(instance):
+    instance.start()
+    refused_start(perdure("worker", "--server", f"http://127.0.0.1:{instance.port}", "--state",
+                          instance.directory + "/data/worker"), "worker", codes=(4,))
+    expect(outcome(instance, instance.submit({"argv": ["true"]}))["state"] == "succeeded")
+
+
+# --- what a job may use, and what it says ------------------------------------------------------
+
+
+@row
+def a_limit_that_cannot_be_kept(instance):
+    """What nobody can hold to its limits does not run, and says why."""
+    instance.start()
+    job = instance.submit({"kind": "perdure.noop", "resources": {"processes": 5}})
+    shown = outcome(instance, job)
+    expect(shown["state"] == "failed" and "cannot limit" in str(shown), shown)
+    for wrong in ({"memory": 5}, {"memory": "much"}, {"cpu_percent": 0}, {"threads": 5}):
+        try:
+            instance.submit({"argv": ["true"], "resources": wrong})
+            raise AssertionError(f"{wrong} was accepted")
+        except Refused as refused:
+            expect(refused.status == 400 and "resources" in str(refused.body), refused.body)
 
 
 def run(names):
