@@ -12,8 +12,8 @@ from tidy_lex import code_of, includes_of, scopes_of
 # A file includes lower layers only, never a sibling. CMakeLists.txt has the same numbers.
 LAYERS = {"base": 0, "core": 1, "wire": 1.5, "ports": 2, "shim": 2.5, "store": 3, "runtime": 3,
           "processes": 3, "webhook": 3, "client": 3,
-          "config": 3, "server": 4, "worker": 4, "api": 5, "cli": 5, "bench": 5, "sim": 5,
-          "main": 6, "main.cpp": 6}
+          "config": 3, "server": 4, "worker": 4, "stage": 4, "api": 5, "cli": 5, "bench": 5,
+          "drill": 5, "sim": 5, "main": 6, "main.cpp": 6}
 ADAPTERS = {"store", "runtime", "processes", "webhook", "client"}
 
 FUNCTION_MAX, FILE_MAX, TEST_FILE_MAX = 60, 400, 800
@@ -38,9 +38,10 @@ BANNED = [
     (r"src/core/", None, r"\bco_await\b", "core decides, server and worker wait"),
     (r"src/core/", None, CLOCKS, "use the types of base/time.h, passed in as facts"),
     (r"src/core/", None, r"\bboost\b", "use the standard library; Boost begins at ports"),
-    (r"src/", r"src/(runtime|sim/main|core|bench)/", CLOCKS, "use the Clock port"),
+    (r"src/", r"src/(runtime|sim/main|core|stage|bench|drill)/", CLOCKS, "use the Clock port"),
     (r"src/", r"src/(runtime|sim/main|core)/", r"\brandom_device\b", "use the Random port"),
-    (r"src/", r"src/(runtime|sim/main|core|bench)/", r"\b(?:std\s*::\s*j?thread|this_thread)\b",
+    (r"src/", r"src/(runtime|sim/main|core|stage|bench|drill)/",
+     r"\b(?:std\s*::\s*j?thread|this_thread)\b",
      "spawn a coroutine through a Gate"),
     (r"src/", r"src/(runtime|sim/main|main)/", r"\b(?:secure_)?getenv\b",
      "read it in main and pass it as an option"),

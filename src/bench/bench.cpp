@@ -7,8 +7,8 @@
 
 #include "bench/figures.h"
 #include "bench/options.h"
-#include "bench/scratch.h"
-#include "bench/stopwatch.h"
+#include "stage/scratch.h"
+#include "stage/stopwatch.h"
 
 namespace perdure::bench {
 namespace {
@@ -146,7 +146,10 @@ ExitCode run_bench(const std::vector<std::string>& words) {
         fmt::print("{}", help_text());
         return ExitCode::ok;
     }
-    const auto scratch = Scratch::make(options->directory, options->keep);
+    const auto scratch = Scratch::make({.parent = options->directory,
+                                        .name = "perdure-bench",
+                                        .keep = options->keep,
+                                        .on_disk = true});
     if (!scratch) return refuse(scratch.error());
     const auto figures = Bench(*options, **scratch).run();
     if (options->keep) fmt::print(stderr, "bench: kept {}\n", (*scratch)->path());

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <thread>
 
-#include "bench/stopwatch.h"
+#include "stage/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

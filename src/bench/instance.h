@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "bench/child.h"
-#include "bench/http_caller.h"
+#include "stage/child.h"
+#include "stage/http_caller.h"
 
 namespace perdure::bench {
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "bench/http_caller.h"
-#include "bench/stopwatch.h"
+#include "stage/http_caller.h"
+#include "stage/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

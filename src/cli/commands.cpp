@@ -289,6 +289,17 @@ void add_others(std::vector<Command>& all) {
                                {"--keep", "", "leave the files"},
                                {"--dir", "DIR", "where to measure; /var/tmp if left out"}},
                    .run = run_bench});
+    all.push_back({.path = "drill",
+                   .group = other_group,
+                   .summary = "make every failure happen on a throw-away instance, and measure",
+                   .example = "  perdure drill\n  perdure drill --only worker --only host_gone",
+                   .options = {{"--list", "", "every failure with its sentence and its bound"},
+                               {"--only", "NAME", "this failure; may be repeated", true},
+                               {"--quick", "", "some of them, twice each"},
+                               {"--runs", "N", "how often each; 5 if left out"},
+                               {"--keep", "", "leave the files"},
+                               {"--dir", "DIR", "where the instances live; /var/tmp if left out"}},
+                   .run = run_drill});
     all.push_back({.path = "completion",
                    .group = other_group,
                    .summary = "completion for bash, zsh or fish",

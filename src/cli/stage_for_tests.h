@@ -141,6 +141,7 @@ public:
     ExitCode bench(const Configuration&, const std::vector<std::string>&) override {
         return ExitCode::ok;
     }
+    ExitCode drill(const std::vector<std::string>&) override { return ExitCode::ok; }
 
 private:
     StageServer& server_;

@@ -62,6 +62,7 @@ public:
     virtual Result<std::string> migrate(const Config& config) = 0;
     virtual ExitCode bench(const Configuration& configuration,
                            const std::vector<std::string>& words) = 0;
+    virtual ExitCode drill(const std::vector<std::string>& words) = 0;
 };
 
 }  // namespace perdure::cli

@@ -14,14 +14,20 @@ StartDecision decide_start(const StartFacts& f) {
     return {.answer = StartAnswer::go, .commit_running = true, .rule = "O4/go"};
 }
 
+std::string_view lease_forbids_start(const Terms& terms, BootTime lease_until, BootTime now,
+                                     const Timing& timing) {
+    const auto kill = decide_lease_kill(
+        {.terms = terms, .lease_until = lease_until, .worker_heard_at = now}, timing);
+    if (kill.at && now >= *kill.at) return "O7/would_be_killed";
+    if (now >= lease_until) return "O4/lease_over";
+    return {};
+}
+
 ExecDecision decide_exec(const ExecFacts& f, const Timing& timing) {
     if (f.already_started) return {ExecAnswer::never, "O4/once_per_directory"};
     if (f.kill_ordered) return {ExecAnswer::never, "E1/killed_before_start"};
-    const auto kill = decide_lease_kill(
-        {.terms = f.terms, .lease_until = f.lease_until, .worker_heard_at = f.now}, timing);
-    if (kill.at && f.now >= *kill.at) return {ExecAnswer::never, "O7/would_be_killed"};
-    // `hold` lets a running attempt go on; it is no right to begin one.
-    if (f.now >= f.lease_until) return {ExecAnswer::never, "O4/lease_over"};
+    const auto forbidden = lease_forbids_start(f.terms, f.lease_until, f.now, timing);
+    if (!forbidden.empty()) return {ExecAnswer::never, forbidden};
     if (!f.terms.asks) return {ExecAnswer::exec, "O4/at_once"};
     if (!f.go_until) return {ExecAnswer::not_yet, "O4/no_go_yet"};
     if (f.now >= *f.go_until && !zoo(Bug::old_go_never_expires))

@@ -31,6 +31,11 @@ struct StartDecision {
 
 StartDecision decide_start(const StartFacts& facts);
 
+// The rule by which nothing may begin on this lease; empty: it may. `hold` lets a running attempt
+// go on; it is no right to begin one.
+std::string_view lease_forbids_start(const Terms& terms, BootTime lease_until, BootTime now,
+                                     const Timing& timing);
+
 // Whether the shim may exec now. Checked immediately before `started` is written durably.
 struct ExecFacts {
     Terms terms;

@@ -59,6 +59,8 @@ AskDecision decide_ask(const AskFacts& f) {
     if (!f.asks) return {false, "O4/at_once"};
     if (f.started || f.killed || !f.prepared) return {false, "O4/nothing_to_ask"};
     if (!f.may_start) return {false, "L2/the_worker_leaves"};
+    // After an outage: a go that comes before the renewal would only end the attempt.
+    if (!f.lease_is_good) return {false, "O7/lease_first"};
     if (!f.go_until) return {true, "O4/ask"};
     if (f.now >= *f.go_until) return {true, "O4/go_expired"};
     return {false, "O4/go_is_good"};

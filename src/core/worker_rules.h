@@ -78,6 +78,7 @@ struct AskFacts {
     bool started = false;
     bool killed = false;
     bool may_start = true;             // false while the worker drains or detaches
+    bool lease_is_good = true;         // a start would not be refused for the lease
     std::optional<BootTime> go_until;  // of the last go
     BootTime now;
 };

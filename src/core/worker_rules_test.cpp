@@ -112,7 +112,7 @@ TEST(DecidePrepareFailure, never_blames_the_job_unless_its_command_is_unusable) 
 }
 
 TEST(DecideAsk, asks_exactly_while_a_shim_waits_without_a_good_go) {
-    for (int bits = 0; bits < 32; ++bits)
+    for (int bits = 0; bits < 64; ++bits)
         for (std::optional<BootTime> go :
              {std::optional<BootTime>{}, std::optional{BootTime{9}}, std::optional{BootTime{10}},
               std::optional{BootTime{11}}}) {
@@ -121,11 +121,13 @@ TEST(DecideAsk, asks_exactly_while_a_shim_waits_without_a_good_go) {
                                  .started = (bits & 4) != 0,
                                  .killed = (bits & 8) != 0,
                                  .may_start = (bits & 16) != 0,
+                                 .lease_is_good = (bits & 32) != 0,
                                  .go_until = go,
                                  .now = BootTime{10}};
             const bool waits = facts.asks && facts.prepared && !facts.started && !facts.killed;
             const bool good = go && *go > facts.now;
-            EXPECT_EQ(decide_ask(facts).ask, waits && facts.may_start && !good);
+            EXPECT_EQ(decide_ask(facts).ask,
+                      waits && facts.may_start && facts.lease_is_good && !good);
         }
 }
 

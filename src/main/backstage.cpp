@@ -6,6 +6,7 @@
 
 #include "base/version.h"
 #include "bench/bench.h"
+#include "drill/drill.h"
 #include "main/client_api.h"
 #include "main/foreground.h"
 #include "main/server_process.h"
@@ -58,6 +59,10 @@ Result<std::string> RealBackstage::migrate(const Config& config) {
 
 ExitCode RealBackstage::bench(const Configuration&, const std::vector<std::string>& words) {
     return bench::run_bench(words);
+}
+
+ExitCode RealBackstage::drill(const std::vector<std::string>& words) {
+    return drill::run_drill(words);
 }
 
 }  // namespace perdure

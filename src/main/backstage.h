@@ -21,6 +21,7 @@ public:
     Result<std::string> migrate(const Config& config) override;
     ExitCode bench(const Configuration& configuration,
                    const std::vector<std::string>& words) override;
+    ExitCode drill(const std::vector<std::string>& words) override;
 };
 
 }  // namespace perdure

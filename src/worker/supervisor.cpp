@@ -5,6 +5,7 @@
 
 #include "base/probe.h"
 #include "core/crash_loop.h"
+#include "core/start.h"
 #include "core/worker_rules.h"
 
 namespace perdure {
@@ -130,8 +131,19 @@ Task<void> Supervisor::prepare(Assignment assignment) {
     context_.report_bell->ring();
 }
 
-void Supervisor::session_opened() {
-    for (const auto key : table_.keys()) start_at_once(key);
+void Supervisor::start_what_waits() {
+    bool asks = false;
+    for (const auto key : table_.keys()) {
+        start_at_once(key);
+        asks = asks || table_.find(key)->phase == Phase::prepared;
+    }
+    if (asks) context_.report_bell->ring();
+}
+
+bool Supervisor::may_begin(const Terms& terms) const {
+    return lease_forbids_start(terms, *session_.lease_until(), context_.now(),
+                               context_.options.timing)
+        .empty();
 }
 
 void Supervisor::start_at_once(AttemptKey key) {
@@ -139,6 +151,7 @@ void Supervisor::start_at_once(AttemptKey key) {
     if (!attempt || attempt->phase != Phase::prepared) return;
     if (attempt->terms.asks || attempt->killed_as) return;
     if (!session_.is_open() || context_.mode != WorkerMode::working) return;
+    if (!may_begin(attempt->terms)) return;  // the next renewal starts it
     attempt->phase = Phase::ordered;
     attempt->raise_lease(*session_.lease_until());
     context_.ports.processes.start(

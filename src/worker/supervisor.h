@@ -22,8 +22,10 @@ public:
     void adopt(const WorkerLife& life);
 
     void take(Assignment assignment);
-    // A new session: attempts that waited for one and need not ask may start.
-    void session_opened();
+    // A new session or a renewed lease: attempts that waited for it start, or ask.
+    void start_what_waits();
+    // Whether the lease, as it is known now, is good enough to begin such an attempt (O4, O7).
+    bool may_begin(const Terms& terms) const;
     // The answer to an ask that was sent at `sent` (O4).
     void go(AttemptKey key, BootTime sent, BootTime lease_until);
     // Idempotent. One that has not started ends without having run.

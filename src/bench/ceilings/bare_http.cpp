@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "bench/ceilings/ceilings.h"
-#include "bench/http_caller.h"
 #include "bench/job_bodies.h"
 #include "bench/load.h"
+#include "stage/http_caller.h"
 
 namespace perdure::bench {
 namespace {

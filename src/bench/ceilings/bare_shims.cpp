@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "bench/ceilings/ceilings.h"
-#include "bench/child.h"
-#include "bench/stopwatch.h"
+#include "stage/child.h"
+#include "stage/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

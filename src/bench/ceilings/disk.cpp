@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "bench/ceilings/ceilings.h"
-#include "bench/stopwatch.h"
+#include "stage/stopwatch.h"
 
 namespace perdure::bench {
 

@@ -1,7 +1,7 @@
 #include <sqlite3.h>
 
 #include "bench/ceilings/ceilings.h"
-#include "bench/stopwatch.h"
+#include "stage/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

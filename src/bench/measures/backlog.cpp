@@ -4,7 +4,7 @@
 #include "bench/measures/claimant.h"
 #include "bench/measures/measures.h"
 #include "bench/measures/submitting.h"
-#include "bench/stopwatch.h"
+#include "stage/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bench/http_caller.h"
+#include "stage/http_caller.h"
 
 namespace perdure::bench {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "bench/http_caller.h"
 #include "bench/job_bodies.h"
 #include "bench/load.h"
+#include "stage/http_caller.h"
 
 namespace perdure::bench {
 namespace {

@@ -1,9 +1,9 @@
-#include "bench/http_caller.h"
 #include "bench/job_bodies.h"
 #include "bench/load.h"
 #include "bench/measures/measures.h"
 #include "bench/measures/submitting.h"
-#include "bench/stopwatch.h"
+#include "stage/http_caller.h"
+#include "stage/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

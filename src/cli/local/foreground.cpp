@@ -27,5 +27,18 @@ ExitCode run_bench(Context& context) {
     if (const auto dir = context.args.one("dir")) words.insert(words.end(), {"--dir", *dir});
     return context.backstage.bench(context.configuration, words);
 }
+ExitCode run_drill(Context& context) {
+    std::vector<std::string> words;
+    if (context.json()) words.push_back("--json");
+    if (context.term.look().colour) words.push_back("--colour");
+    if (context.term.look().width > 0) words.push_back("--live");
+    for (const auto* flag : {"list", "quick", "keep"})
+        if (context.args.flag(flag)) words.push_back(std::string("--") + flag);
+    for (const auto* option : {"dir", "runs"})
+        if (const auto value = context.args.one(option))
+            words.insert(words.end(), {std::string("--") + option, *value});
+    for (const auto& name : context.args.all("only")) words.insert(words.end(), {"--only", name});
+    return context.backstage.drill(words);
+}
 
 }  // namespace perdure::cli

@@ -97,6 +97,7 @@ void Heartbeat::renew(const Sent& sent, const std::vector<AttemptKey>& stopped) 
     }
     // At once: a worker that detaches is gone before its watch comes round again (L2).
     watch_.tell_shims();
+    supervisor_.start_what_waits();  // for a lease that is good
 }
 
 void Heartbeat::obey(const Sent& sent, HeartbeatAnswerMessage answer) {

@@ -54,7 +54,7 @@ Task<void> Opener::open() {
         if (answer) {
             backoff_.reset();
             session_.opened(answer->session, message_.first_sent + answer->lease);
-            supervisor_.session_opened();
+            supervisor_.start_what_waits();
             co_return;
         }
         co_await refused(server, answer.error());

@@ -76,6 +76,7 @@ std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
                                  .started = attempt.phase == Phase::running,
                                  .killed = attempt.killed_as.has_value(),
                                  .may_start = context_.mode == WorkerMode::working,
+                                 .lease_is_good = supervisor_.may_begin(attempt.terms),
                                  .go_until = attempt.go_until,
                                  .now = context_.now()});
     if (ask.ask) {

@@ -1,8 +1,9 @@
-// HttpCaller: one kept-alive connection of the bench to a server, as cheap as it can be made,
-// because it shares the machine with what it measures. Requests are bytes that were put together
+// HttpCaller: one kept-alive connection to a server, as cheap as it can be made, because whoever
+// measures shares the machine with what is measured. Requests are bytes that were put together
 // beforehand. Blocking.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace perdure::bench {
+namespace perdure {
 
 // A whole request, ready to be sent any number of times.
 std::string request_bytes(std::string_view method, std::string_view target,
@@ -28,6 +29,8 @@ public:
     HttpCaller& operator=(HttpCaller&&) = delete;
     ~HttpCaller();
 
+    // From now on a call that is not answered for so long fails.
+    void set_patience(std::chrono::milliseconds patience);
     Result<HttpAnswer> call(std::string_view bytes);
 
     // The same in two halves, for those who wait on many connections at once.
@@ -49,4 +52,4 @@ private:
     std::size_t head_ = 0;
 };
 
-}  // namespace perdure::bench
+}  // namespace perdure

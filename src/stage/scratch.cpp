@@ -1,4 +1,4 @@
-#include "bench/scratch.h"
+#include "stage/scratch.h"
 
 #include <linux/magic.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-namespace perdure::bench {
+namespace perdure {
 namespace {
 
 bool is_in_memory(const std::string& path) {
@@ -18,16 +18,17 @@ bool is_in_memory(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Scratch>> Scratch::make(const std::string& parent, bool keep) {
-    if (is_in_memory(parent))
+Result<std::unique_ptr<Scratch>> Scratch::make(const ScratchOptions& options) {
+    const auto& parent = options.parent;
+    if (options.on_disk && is_in_memory(parent))
         return error(
             Errc::invalid,
             parent + " is in memory, where durability costs nothing: give --dir on a disk");
-    auto path = parent + "/perdure-bench-XXXXXX";
+    auto path = parent + "/" + options.name + "-XXXXXX";
     if (!mkdtemp(path.data()))
         return error(Errc::invalid,
                      "no directory can be made in " + parent + ": " + std::strerror(errno));
-    return std::unique_ptr<Scratch>(new Scratch(std::move(path), keep));
+    return std::unique_ptr<Scratch>(new Scratch(std::move(path), options.keep));
 }
 
 Scratch::~Scratch() {
@@ -43,4 +44,4 @@ Result<std::string> Scratch::folder(const std::string& name) const {
     return path;
 }
 
-}  // namespace perdure::bench
+}  // namespace perdure

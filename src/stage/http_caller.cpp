@@ -1,4 +1,4 @@
-#include "bench/http_caller.h"
+#include "stage/http_caller.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace perdure::bench {
+namespace perdure {
 namespace {
 
 constexpr std::size_t read_at_once = std::size_t{64} << 10;
@@ -61,6 +61,14 @@ HttpCaller::HttpCaller(HttpCaller&& other) noexcept
 
 HttpCaller::~HttpCaller() {
     if (socket_ >= 0) ::close(socket_);
+}
+
+void HttpCaller::set_patience(std::chrono::milliseconds patience) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience);
+    const timeval limit{.tv_sec = seconds.count(),
+                        .tv_usec = std::chrono::microseconds(patience - seconds).count()};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
 Result<void> HttpCaller::send(std::string_view bytes) {
@@ -116,4 +124,4 @@ Result<HttpAnswer> HttpCaller::call(std::string_view bytes) {
     }
 }
 
-}  // namespace perdure::bench
+}  // namespace perdure

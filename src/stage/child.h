@@ -1,5 +1,5 @@
-// Child: a program that the bench has started. Whoever holds it, ends it: destroyed while it runs,
-// it is killed and waited for.
+// Child: a program that was started by this one. Whoever holds it, ends it: destroyed while it
+// runs, it is killed and waited for.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace perdure::bench {
+namespace perdure {
 
 class Child {
 public:
@@ -21,6 +21,9 @@ public:
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
+    // Whether somebody holds it and will wait for it.
+    static bool is_held(pid_t pid);
+
     pid_t pid() const { return pid_; }
     void signal(int number) const;
     bool has_ended();
@@ -28,7 +31,7 @@ public:
     int wait();
 
 private:
-    explicit Child(pid_t pid) : pid_(pid) {}
+    explicit Child(pid_t pid);
 
     pid_t pid_;
     bool ended_ = false;
@@ -39,4 +42,4 @@ private:
 std::string own_program();
 std::string program_beside(const std::string& name);
 
-}  // namespace perdure::bench
+}  // namespace perdure

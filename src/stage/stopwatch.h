@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace perdure::bench {
+namespace perdure {
 
 class Stopwatch {
 public:
@@ -24,4 +24,4 @@ inline std::int64_t wall_us() {
     return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
 }
 
-}  // namespace perdure::bench
+}  // namespace perdure

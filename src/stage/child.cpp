@@ -1,4 +1,4 @@
-#include "bench/child.h"
+#include "stage/child.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -8,10 +8,28 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 
 extern char** environ;
 
-namespace perdure::bench {
+namespace perdure {
+namespace {
+
+std::mutex held_lock;
+std::set<pid_t> held;
+
+}  // namespace
+
+Child::Child(pid_t pid) : pid_(pid) {
+    const std::lock_guard guard(held_lock);
+    held.insert(pid);
+}
+
+bool Child::is_held(pid_t pid) {
+    const std::lock_guard guard(held_lock);
+    return held.contains(pid);
+}
 
 Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& words,
                                             const std::string& log) {
@@ -34,6 +52,8 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& word
 Child::~Child() {
     signal(SIGKILL);
     wait();
+    const std::lock_guard guard(held_lock);
+    held.erase(pid_);
 }
 
 void Child::signal(int number) const {
@@ -62,4 +82,4 @@ std::string program_beside(const std::string& name) {
     return (std::filesystem::path(own_program()).parent_path() / name).string();
 }
 
-}  // namespace perdure::bench
+}  // namespace perdure
