@@ -77,6 +77,11 @@ Task<void> Session::answer(Request request) {
     auto response = co_await handle(*routed.route, request);
     const auto took = api_->clock.boot() - began_at;
     api_->metrics.answered(routed.route->pattern, response.status, took);
+    const bool is_report = faults_are_armed() && routed.route->pattern.ends_with("/report");
+    if (is_report && strikes(Fault::server_answer_lost)) {
+        keep_alive_ = false;
+        co_return;
+    }
     co_await write(std::move(response));
 }
 

@@ -300,6 +300,12 @@ void add_others(std::vector<Command>& all) {
                                {"--keep", "", "leave the files"},
                                {"--dir", "DIR", "where the instances live; /var/tmp if left out"}},
                    .run = run_drill});
+    all.push_back({.path = "faults",
+                   .group = other_group,
+                   .summary = "the places at which Perdure can be told to fail",
+                   .example = "  perdure faults\n"
+                              "  perdure up --set debug.faults=worker.after_spawn=100%x1",
+                   .run = list_faults});
     all.push_back({.path = "completion",
                    .group = other_group,
                    .summary = "completion for bash, zsh or fish",

@@ -7,14 +7,15 @@
 #include <sstream>
 
 #include "base/exit_code.h"
+#include "base/fault.h"
 #include "cli/command.h"
 #include "config/settings.h"
 
 namespace perdure::cli {
 namespace {
 
-std::string page() {
-    std::ifstream file(PERDURE_SOURCE_DIR "/docs/cli.md");
+std::string page(const std::string& name = "cli.md") {
+    std::ifstream file(PERDURE_SOURCE_DIR "/docs/" + name);
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();
@@ -65,6 +66,12 @@ TEST(Docs, list_every_option_of_a_job) {
     for (const auto& option : find_command("submit")->options)
         expect_line(text, fmt::format("| `{}{}{}` | {} |", option.name,
                                       option.value.empty() ? "" : " ", option.value, option.help));
+}
+
+TEST(Docs, list_every_fault_point) {
+    const auto text = page("faults.md");
+    for (const auto& point : fault_points)
+        expect_line(text, fmt::format("| `{}` | {} |", point.name, point.sentence));
 }
 
 TEST(Docs, list_every_exit_code) {

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/fault.h"
 #include "wire/text_time.h"
 
 namespace perdure {
@@ -41,10 +42,10 @@ std::optional<Error> check_production(const Configuration& configuration) {
         return refused(configuration, "worker.state",
                        "temporary directories do not last; choose another one, or the profile "
                        "development");
-    if (!config.faults.empty())
+    if (!config.faults.empty() && !config.allow_faults)
         return refused(configuration, "debug.faults",
-                       "faults are not armed in production; remove it, or choose the profile "
-                       "development");
+                       "faults are not armed in production; remove it, choose the profile "
+                       "development, or set debug.allow_faults to true");
     return std::nullopt;
 }
 
@@ -78,6 +79,8 @@ std::optional<Error> check_together(const Configuration& configuration) {
     if (configuration.config.data.empty())
         return refused(configuration, "data", "it must not be empty");
     if (auto error = check_production(configuration)) return error;
+    const auto faults = parse_faults(configuration.config.faults);
+    if (!faults) return refused(configuration, "debug.faults", faults.error().what);
     if (auto error = check_timing(configuration)) return error;
     return check_listen(configuration);
 }

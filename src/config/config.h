@@ -42,7 +42,8 @@ struct Config {
     LogFormat log_format = LogFormat::logfmt;
     std::string log_file;  // empty: standard error
 
-    std::vector<std::string> faults;  // fault points to arm; never in production
+    std::vector<std::string> faults;  // fault points to arm (base/fault.h)
+    bool allow_faults = false;        // in production, too
 };
 
 }  // namespace perdure

@@ -157,8 +157,24 @@ TEST(Profile, production_refuses_what_does_not_last) {
 
 TEST(Profile, production_refuses_fault_injection) {
     auto from = sources("profile = \"production\"\n");
-    from.environment["PERDURE_FAULTS"] = "shim_fails";
-    EXPECT_TRUE(refusal(from).starts_with("PERDURE_FAULTS: debug.faults = shim_fails:"));
+    from.environment["PERDURE_FAULTS"] = "store.full=5%";
+    EXPECT_TRUE(refusal(from).starts_with("PERDURE_FAULTS: debug.faults = store.full=5%: faults"));
+    auto allowed = sources("profile = \"production\"\n[debug]\nallow_faults = true\n");
+    allowed.environment = from.environment;
+    EXPECT_EQ(refusal(allowed), "accepted");
+}
+
+TEST(Together, only_fault_points_that_exist_are_armed) {
+    EXPECT_EQ(refusal(sources("[debug]\nfaults = \"shim.exec_fails=50%x2,store.full\"\n")),
+              "accepted");
+    EXPECT_EQ(refusal(sources("[debug]\nfaults = [\"shim.fails\"]\n")),
+              "perdure.toml:2: debug.faults = shim.fails: there is no fault point `shim.fails`; "
+              "`perdure faults` lists them");
+}
+
+TEST(Resolve, takes_true_and_false_only_where_they_mean_something) {
+    EXPECT_TRUE(refusal(sources("data = true\n")).starts_with("perdure.toml:1: data must be"));
+    EXPECT_EQ(refusal(sources("[debug]\nallow_faults = false\n")), "accepted");
 }
 
 TEST(Together, a_lease_outlasts_four_heartbeats) {

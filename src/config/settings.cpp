@@ -197,9 +197,16 @@ constexpr std::array table = {
         .store = [](Config& c, const Value& v) { c.callback_failure_level = level_of(text(v)); }},
     Setting{.name = "debug.faults",
             .type = SettingType::words,
-            .about = "fault points to arm; for tests, refused in production",
+            .about = "fault points to arm, see `perdure faults`; refused in production",
             .environment = "PERDURE_FAULTS",
             .store = [](Config& c, const Value& v) { c.faults = names(v); }},
+    Setting{.name = "debug.allow_faults",
+            .type = SettingType::choice,
+            .standard = "false",
+            .about = "arm fault points in production all the same",
+            .environment = "PERDURE_ALLOW_FAULTS",
+            .choices = "false|true",
+            .store = [](Config& c, const Value& v) { c.allow_faults = text(v) == "true"; }},
 };
 
 }  // namespace

@@ -49,6 +49,11 @@ void read_table(const toml::table& table, const std::string& prefix, Reading& in
         const std::size_t line = key.source().begin.line;
         if (const auto* inner = node.as_table()) {
             read_table(*inner, name + ".", into);
+        } else if (const auto flag = node.value_exact<bool>()) {
+            into.entries.push_back({.name = name,
+                                    .value = std::string(*flag ? "true" : "false"),
+                                    .line = line,
+                                    .is_flag = true});
         } else if (auto value = value_of(node)) {
             into.entries.push_back({name, std::move(*value), line});
         } else if (const auto* list = node.as_array()) {

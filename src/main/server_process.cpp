@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "api/api_server.h"
+#include "main/armed_faults.h"
 #include "main/log_output.h"
 #include "main/refusal.h"
 #include "runtime/asio_clock.h"
@@ -64,6 +65,7 @@ public:
         allow_many_descriptors();
         auto directory = DataDirectory::open(config_.data);
         if (!directory) return refuse(directory.error());
+        arm_configured_faults(config_, config_.data + "/faults.server", output_.log("server"));
         if (auto opened = open_stores(); !opened) return refuse(opened.error());
         const auto log = output_.log("server");
         server_ = std::make_unique<Server>(

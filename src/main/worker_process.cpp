@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "client/http_server_api.h"
+#include "main/armed_faults.h"
 #include "main/log_output.h"
 #include "main/refusal.h"
 #include "processes/host_processes.h"
@@ -54,6 +55,7 @@ public:
         // What shims leave behind when they die comes to us (L2).
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
         const auto log = output_.log("worker");
+        arm_configured_faults(config_, config_.worker_state + "/faults.worker", log);
         auto servers = HttpServerApi::make(clock_, config_.servers, config_.timing.call_timeout);
         if (!servers) return refuse(servers.error());
         servers_ = std::move(*servers);

@@ -1,5 +1,6 @@
 #include <boost/asio/steady_timer.hpp>
 
+#include "base/fault.h"
 #include "processes/disk/leftovers.h"
 #include "processes/host.h"
 #include "processes/on_pool.h"
@@ -12,6 +13,7 @@ using Timer = boost::asio::steady_timer::rebind_executor<Executor>::other;
 
 constexpr Duration lock_patience = milliseconds(500);  // O8
 constexpr auto lock_pause = std::chrono::milliseconds(5);
+const std::string no_program = "/fault/shim.not_launched";
 
 Error has_closed() { return error(Errc::unavailable, "the worker has gone"); }
 
@@ -60,11 +62,26 @@ Result<Opened> open_state(const std::string& path, bool cgroups) {
     return opened;
 }
 
+// Drawn and counted here: the shim, which knows no counts, is told what happens to it.
+std::vector<std::string> shim_faults() {
+    std::vector<std::string> names;
+    for (const auto& point : fault_points)
+        if (point.fault > Fault::shim_not_launched && strikes(point.fault))
+            names.emplace_back(point.name);
+    return names;
+}
+
 Result<ShimEnds> make_and_spawn(StateFolder& folder, const std::string& program, const Order& order,
                                 const AttemptInput& input) {
+    if (strikes(Fault::worker_no_directory))
+        return error(Errc::overloaded, "fault point worker.no_directory");
     auto directory = make_attempt(folder, order, input);
     if (!directory) return directory.error();
-    auto shim = spawn_shim(folder, program, std::move(*directory), directory_name(order.attempt));
+    die_if(Fault::worker_after_directory);
+    const auto name = directory_name(order.attempt);
+    const auto& really = strikes(Fault::shim_not_launched) ? no_program : program;
+    auto shim = spawn_shim(folder, really, std::move(*directory), name);
+    die_if(Fault::worker_after_spawn);
     if (!shim) remove_attempt(folder, order.attempt);
     return shim;
 }
@@ -139,6 +156,7 @@ Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
         self->attempts_.erase(key);
         co_return error(Errc::conflict, "the job's lock is held by another attempt");
     }
+    order->faults = shim_faults();
     order->cgroup = self->slots_.take();
     self->attempts_[key].cgroup = order->cgroup;
     AttemptInput input{.checkpoint = std::move(assignment.checkpoint)};
@@ -184,6 +202,7 @@ void Host::kill_other_epochs(AttemptKey key) {
 }
 
 Task<bool> Host::other_epochs_gone(Self self, AttemptKey key) {
+    if (strikes(Fault::worker_lock_held)) co_return false;
     if (!self->other_epoch_is_busy(key)) co_return true;
     self->kill_other_epochs(key);
     const auto give_up_at = shim_boot_now() + lock_patience;

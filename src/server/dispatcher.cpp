@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fault.h"
 #include "base/probe.h"
 #include "base/zoo.h"
 
@@ -57,8 +58,13 @@ Task<bool> Dispatcher::claim_for_all() {
         const auto found = attached_.find(session);
         // The stream may have ended meanwhile: then the next heartbeat's answer carries these.
         if (found == attached_.end() || found->second.stream != stream) continue;
+        if (!claimed.assignments.empty() && strikes(Fault::server_stream_lost)) {
+            detach(session, stream);
+            continue;
+        }
         for (auto& assignment : claimed.assignments)
-            found->second.outbox->send(std::move(assignment));
+            if (!strikes(Fault::server_assignment_lost))
+                found->second.outbox->send(std::move(assignment));
     }
     co_return more;
 }

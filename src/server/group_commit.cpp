@@ -6,6 +6,7 @@
 
 #include "base/probe.h"
 #include "base/zoo.h"
+#include "server/commit_faults.h"
 
 namespace perdure {
 namespace {
@@ -201,8 +202,13 @@ Task<void> GroupCommit::execute(Batch batch) {
     const auto number = group.number;
     const auto asked_at = clock_.boot();
     for (const auto& request : batch) under_way_.push_back(request.get());
-    auto reply = co_await store_.commit(std::move(group));
+    const auto kinds = kinds_for_faults(group);
+    auto fault = fault_before_commit(kinds);
+    Result<GroupReply> reply(fault.value_or(Error{}));
+    if (!fault) reply = co_await store_.commit(std::move(group));
     under_way_.clear();
+    if (reply) fault = fault_after_commit(kinds, *reply);
+    if (reply && fault) reply = *fault;
     if (reply) {
         number_ = number;
         saw(reply->clock, asked_at);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/fault.h"
 #include "base/zoo.h"
 #include "core/isolation.h"
 #include "shim/clocks.h"
@@ -52,6 +53,10 @@ void Shim::clear_tree() {
     const auto now = shim_mono_now();
     const bool time_has_come = killing_ ? now >= killing_->hard_at : leader_status_.has_value();
     if (phase_ != Phase::running || !time_has_come || now < sweep_at_) return;
+    if (strikes(Fault::shim_tree_survives)) {
+        sweep_at_ = now + write_pause;
+        return;
+    }
     if (!order_.cgroup.empty()) {
         const Fd switch_off(::open((order_.cgroup + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
         if (switch_off) write_all(switch_off.get(), "1");
@@ -199,7 +204,14 @@ void Shim::finish(AttemptEnd end, std::string detail) {
 
 void Shim::write_result() {
     using namespace attempt_files;
-    const int failed = write_durably(directory_.get(), attempt_files::result, result_text_);
+    if (strikes(Fault::shim_before_rename)) {
+        write_plainly(directory_.get(), result_draft, result_text_);
+        ::kill(::getpid(), SIGKILL);
+    }
+    const int failed = strikes(Fault::shim_disk_full)
+                           ? ENOSPC
+                           : write_durably(directory_.get(), attempt_files::result, result_text_);
+    if (!failed) die_if(Fault::shim_after_rename);
     // Without a result, a directory says the same about what did not run as soon as `started` is
     // not there. Everything else waits for room on the disk.
     if (failed && did_not_run_) ::unlinkat(directory_.get(), started, 0);

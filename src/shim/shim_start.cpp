@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include "base/fault.h"
 #include "core/start.h"
 #include "shim/clocks.h"
 #include "shim/format/attempt_files.h"
@@ -33,6 +34,7 @@ void Shim::try_exec() {
     if (!write_started())
         return finish({.cause = Cause::no_resources, .ran = Ran::no},
                       "the attempt's directory cannot be written");
+    die_if(Fault::shim_after_started);
     exec();
 }
 
@@ -80,6 +82,8 @@ void Shim::exec() {
 
     oom_kills_before_ = oom_kills();
     const auto own_folder = order_.directory + "/" + attempt_files::work;
+    if (strikes(Fault::shim_exec_fails))
+        return finish({.cause = Cause::no_resources, .ran = Ran::no}, "fault point shim.exec_fails");
     const auto launched = launch(order_, own_folder, job_output.get());
     if (launched.failure)
         return finish({.cause = launched.failure->cause, .ran = Ran::no},
@@ -89,6 +93,7 @@ void Shim::exec() {
     started_at_ = active_at_ = shim_mono_now();
     arm_lease_timer();
     link_.send(talk::started);
+    die_if(Fault::shim_dies_running);
 }
 
 }  // namespace perdure

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/fault.h"
 #include "base/probe.h"
 #include "core/crash_loop.h"
 #include "core/start.h"
@@ -109,6 +110,7 @@ void Supervisor::take(Assignment assignment) {
 
 Task<void> Supervisor::prepare(Assignment assignment) {
     const auto key = assignment.attempt;
+    die_if(Fault::worker_after_assignment);
     const auto prepared = co_await context_.ports.processes.prepare(std::move(assignment));
     auto* attempt = table_.find(key);
     if (!attempt || attempt->phase != Phase::preparing) co_return;  // its shim has spoken first
@@ -164,6 +166,7 @@ void Supervisor::go(AttemptKey key, BootTime sent, BootTime lease_until) {
     attempt->start_is_known = true;
     const bool waits = attempt->phase == Phase::prepared || attempt->phase == Phase::ordered;
     if (!waits || attempt->killed_as || context_.mode != WorkerMode::working) return;
+    die_if(Fault::worker_after_go);
     attempt->phase = Phase::ordered;
     attempt->go_until = sent + context_.options.timing.go;
     // The lease as it was known before the ask: when that was committed, it was at least as long.
@@ -217,6 +220,7 @@ void Supervisor::evict_all() {
 void Supervisor::acknowledge(AttemptKey key) {
     const auto* attempt = table_.find(key);
     if (!attempt) return;
+    die_if(Fault::worker_before_forget);
     if (attempt->has_directory) context_.ports.processes.forget(key);
     table_.erase(key);
     context_.drain_bell->ring();
@@ -247,6 +251,7 @@ void Supervisor::on_event(ProcessEvent event) {
     switch (event.kind) {
         case ProcessEvent::Kind::started: on_started(event.attempt); break;
         case ProcessEvent::Kind::ended:
+            die_if(Fault::worker_after_result);
             conclude(event.attempt, event.end, std::move(event.evidence));
             break;
         case ProcessEvent::Kind::printed: on_printed(event.attempt); break;

@@ -6,8 +6,9 @@
 Afterwards, by id and by witness files that the jobs write themselves:
   [P1]  no accepted job is lost            [P3]  none is stuck
   [P4]  no `once` job has started twice    [P8]  no process is left over
-  O7    no two attempts with one key overlap
-  and fsck finds nothing.
+  O7    no two attempts with one key overlap, and a limit is never exceeded
+  what must never be repeated is not, what is repeated for ever succeeds, and fsck finds nothing.
+At any time 50 jobs of mixed policy, effects and isolation are under way.
 """
 import argparse
 import os
@@ -18,15 +19,37 @@ import time
 
 from instance import ENDED, Instance, Refused, Unreachable, kill, run_cli
 
-# Writes one line at its start and one at its end. The lock is held by every process of the
-# attempt: whoever cannot have it overlaps with another attempt of the same key.
+# Writes one line at its start and one at its end. A lock is held by every process of the attempt:
+# whoever cannot have one of its `ROOM` locks overlaps with others of the same key or limit.
 WITNESS = """
-exec 9>>"$WITNESS/lock.$LOCK"
-flock -n 9 || echo "overlap" >>"$WITNESS/$PERDURE_JOB"
+n=$ROOM
+while [ $n -gt 0 ]; do
+    exec 9>>"$WITNESS/lock.$LOCK.$n"
+    flock -n 9 && break
+    n=$((n - 1))
+done
+[ $n -gt 0 ] || echo "overlap" >>"$WITNESS/$PERDURE_JOB"
 echo "start $PERDURE_EPOCH" >>"$WITNESS/$PERDURE_JOB"
 sleep "$NAP"
 echo "end $PERDURE_EPOCH" >>"$WITNESS/$PERDURE_JOB"
 """
+
+LIMIT = 3
+# What is different about a job, and how much room its lock has.
+SORTS = {
+    "plain": {},
+    "once": {"effects": "once"},
+    "resumable": {"effects": "resumable"},
+    "never": {"policy": "never"},
+    "forever": {"policy": "forever"},
+    "keyed": {"key": "key-{}"},
+    "keyed once": {"key": "once-{}", "effects": "once"},
+    "keyed forever": {"key": "forever-{}", "policy": "forever"},
+    "limited": {"limits": ["three"]},
+}
+# What nobody may run again once it has begun.
+ONCE = {"once", "keyed once", "never", "resumable"}
+IN_FLIGHT = 50
 
 
 class Load:
@@ -52,7 +75,7 @@ class Load:
     def _run(self):
         while not self.stopping.is_set():
             running = len(self.accepted) - len(self._ended())
-            if running < 60:
+            if running < IN_FLIGHT:
                 self._submit_one()
             else:
                 time.sleep(0.05)
@@ -66,15 +89,18 @@ class Load:
 
     def _submit_one(self):
         self.number += 1
+        sort = self.dice.choice(sorted(SORTS))
         job = {"argv": ["sh", "-c", WITNESS], "idempotency_key": f"load-{self.number}",
-               "env": {"WITNESS": self.witness, "LOCK": f"own.{self.number}",
+               **SORTS[sort],
+               "env": {"WITNESS": self.witness, "LOCK": f"own.{self.number}", "ROOM": "1",
                        "NAP": str(self.dice.choice([0, 0.1, 0.5, 2]))}}
-        sort = self.dice.choice(["repeatable", "repeatable", "once", "keyed"])
-        if sort == "once":
-            job["effects"] = "once"
-        if sort == "keyed":
-            job["key"] = f"key-{self.dice.randrange(3)}"
-            job["env"]["LOCK"] = job["key"]
+        if "key" in job:
+            job["key"] = job["env"]["LOCK"] = job["key"].format(self.dice.randrange(3))
+        if "limits" in job:
+            job["env"].update(LOCK="three", ROOM=str(LIMIT))
+        self._insist(sort, job)
+
+    def _insist(self, sort, job):
         # Unanswered means unknown: the same key again gets the same job.
         while not self.stopping.is_set():
             try:
@@ -86,7 +112,7 @@ class Load:
                     raise
                 time.sleep(0.02)
             else:
-                self.accepted[answer["id"]] = job
+                self.accepted[answer["id"]] = sort
                 return
 
     def lines(self, job):
@@ -115,24 +141,26 @@ def strike(instance, dice):
 
 def check(load, ended):
     wrong = []
-    for job, asked in load.accepted.items():
+    for job, sort in load.accepted.items():
         lines = load.lines(job)
         starts = sum(line.startswith("start") for line in lines)
         ends = sum(line.startswith("end") for line in lines)
         state = ended[job]["state"]
         if "overlap" in lines:
-            wrong.append(f"{job}: two attempts overlapped")
-        if asked.get("effects") == "once" and starts > 1:
-            wrong.append(f"{job}: a once job started {starts} times")
+            wrong.append(f"{job}: {sort}: two attempts overlapped")
+        if sort in ONCE and starts > 1:
+            wrong.append(f"{job}: {sort}: started {starts} times")
         if state == "succeeded" and ends == 0:
-            wrong.append(f"{job}: succeeded, but never reached its end")
+            wrong.append(f"{job}: {sort}: succeeded, but never reached its end")
         if state not in ("succeeded", "quarantined"):
-            wrong.append(f"{job}: ended as {state}, {ended[job]}")
-        if state == "quarantined" and asked.get("effects") != "once":
+            wrong.append(f"{job}: {sort}: ended as {state}, {ended[job]}")
+        if state == "quarantined" and "forever" in sort:
+            wrong.append(f"{job}: {sort}: was given up")
+        if state == "quarantined" and sort in ("plain", "keyed", "limited"):
             # Only a shim that was killed three times under the same job may do that.
             causes = [a.get("cause") for a in load.instance.job(job)["attempts"]]
             if len(causes) < 3:
-                wrong.append(f"{job}: quarantined after {causes}")
+                wrong.append(f"{job}: {sort}: quarantined after {causes}")
     return wrong
 
 
@@ -150,7 +178,8 @@ def await_no_leftovers(instance, patience=10):
 def run(rounds, seed):
     dice = random.Random(seed)
     # The worker dies far more often than its jobs could be blamed for: it need not rest (O9).
-    instance = Instance(slots=8, args=["--set", "timing.crash_rest=0s"]).start()
+    instance = Instance(slots=24, args=["--set", "timing.crash_rest=0s"]).start()
+    instance.insist("PUT", "/v1/limits/three", {"max": LIMIT})
     load = Load(instance, dice)
     hits = {}
     try:
@@ -164,7 +193,7 @@ def run(rounds, seed):
                 print(f"\rround {number + 1} of {rounds}, {len(load.accepted)} jobs accepted",
                       end="", file=sys.stderr)
         load.stop()
-        ended = instance.wait_until_ended(load.accepted, patience=90)
+        ended = instance.wait_until_ended(load.accepted, patience=180)
         wrong = check(load, ended)
         wrong += [f"left over: {pid} {name}" for pid, name in await_no_leftovers(instance).items()]
         wrong += ["it said: " + line for line in instance.crashes()[:20]]

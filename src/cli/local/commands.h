@@ -13,6 +13,7 @@ ExitCode be_worker(Context& context);
 ExitCode show_config(Context& context);
 ExitCode run_bench(Context& context);
 ExitCode run_drill(Context& context);
+ExitCode list_faults(Context& context);
 ExitCode print_completion(Context& context);
 ExitCode print_version(Context& context);
 

@@ -88,6 +88,7 @@ private:
             return put(order_.output_max, number_in<std::uint64_t>(r.bytes));
         if (r.name == "run_timeout") return put(order_.run_timeout, r.bytes);
         if (r.name == "idle_timeout") return put(order_.idle_timeout.emplace(), r.bytes);
+        if (r.name == "fault") return order_.faults.emplace_back(r.bytes), true;
         return std::nullopt;
     }
     bool take_env(std::string_view pair) {
@@ -133,6 +134,7 @@ std::string to_text(const Order& order) {
     append_record(text, "output_max", std::to_string(order.output_max));
     append_record(text, "run_timeout", order.run_timeout.us);
     if (order.idle_timeout) append_record(text, "idle_timeout", order.idle_timeout->us);
+    for (const auto& fault : order.faults) append_record(text, "fault", fault);
     append_record(text, "end", "");
     return text;
 }

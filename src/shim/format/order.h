@@ -32,6 +32,7 @@ struct Order {
     std::uint64_t output_max = 0;
     Duration run_timeout;
     std::optional<Duration> idle_timeout;
+    std::vector<std::string> faults;  // fault points at which it fails, each once
 };
 
 std::string to_text(const Order& order);

@@ -9,6 +9,7 @@
 
 #include <string_view>
 
+#include "base/fault.h"
 #include "base/zoo.h"
 #include "shim/format/attempt_files.h"
 #include "shim/format/fd.h"
@@ -49,6 +50,13 @@ void let_loose_the_bug_of_our_name() {
 #endif
 }
 
+// Which faults there are was drawn by the worker; each strikes once.
+void arm(std::vector<std::string> faults) {
+    for (auto& fault : faults) fault += "=100%x1";
+    auto parsed = perdure::parse_faults(faults);
+    if (parsed) perdure::arm_faults(std::move(*parsed), "", 0);
+}
+
 }  // namespace
 
 int main() {
@@ -60,6 +68,8 @@ int main() {
     if (!text) return bad_order;
     auto order = parse_order(*text);
     if (!order) return bad_order;
+    if (!order->faults.empty()) arm(order->faults);
+    die_if(Fault::shim_dies_at_once);
     Shim shim(Fd(directory_fd), Fd(worker_fd), std::move(*order));
     return shim.run();
 }

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/fault.h"
 #include "base/probe.h"
 
 namespace perdure {
@@ -60,6 +61,10 @@ Task<bool> Heartbeat::beat() {
                     .lease = request.lease,
                     .mode = context_.mode,
                     .listed = request.attempts};
+    if (strikes(Fault::worker_heartbeat_lost)) {
+        failed(sent, error(Errc::unavailable, "fault point worker.heartbeat_lost"));
+        co_return false;
+    }
     auto answer = co_await context_.ports.servers.heartbeat(sent.server, std::move(request));
     if (context_.stop.requested()) co_return true;
     if (!answer) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/fault.h"
 #include "base/probe.h"
 #include "base/zoo.h"
 #include "core/worker_rules.h"
@@ -102,6 +103,10 @@ Task<bool> Reporter::report_once(std::vector<Statement> statements) {
     for (const auto& statement : sent.statements) request.items.push_back(statement.item);
 
     const auto server = session_.server();
+    if (strikes(Fault::worker_report_lost)) {
+        failed(sent, server, error(Errc::unavailable, "fault point worker.report_lost"));
+        co_return false;
+    }
     auto response = co_await context_.ports.servers.report(server, std::move(request));
     if (!response) {
         failed(sent, server, response.error());
