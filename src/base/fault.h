@@ -29,13 +29,13 @@ enum class Fault : std::uint8_t {
     server_after_report,
     server_before_tick,
     server_after_tick,
-    server_assignment_lost,
     server_stream_lost,
     server_answer_lost,
     store_conflict,
     store_reply_lost,
     store_full,
     store_sync_fails,
+    worker_assignment_lost,
     worker_after_assignment,
     worker_no_directory,
     worker_after_directory,
@@ -84,8 +84,6 @@ inline constexpr std::array fault_points = {
                "the server dies before it commits a tick of service time"},
     FaultPoint{Fault::server_after_tick, "server.after_tick",
                "the server dies after a tick, before it sweeps"},
-    FaultPoint{Fault::server_assignment_lost, "server.assignment_lost",
-               "an assignment is committed and never sent"},
     FaultPoint{Fault::server_stream_lost, "server.stream_lost",
                "the stream to a worker breaks instead of carrying an assignment"},
     FaultPoint{Fault::server_answer_lost, "server.answer_lost",
@@ -97,6 +95,8 @@ inline constexpr std::array fault_points = {
     FaultPoint{Fault::store_full, "store.full", "the store has no room for a submit"},
     FaultPoint{Fault::store_sync_fails, "store.sync_fails",
                "the disk does not take a commit: this server's life is over"},
+    FaultPoint{Fault::worker_assignment_lost, "worker.assignment_lost",
+               "an assignment gets lost on its way to the worker"},
     FaultPoint{Fault::worker_after_assignment, "worker.after_assignment",
                "the worker dies with an assignment in hand, before there is a directory"},
     FaultPoint{Fault::worker_no_directory, "worker.no_directory",
@@ -163,9 +163,7 @@ inline std::atomic<bool> armed = false;
 bool draws(Fault fault);
 }  // namespace fault_detail
 
-inline bool faults_are_armed() {
-    return fault_detail::armed.load(std::memory_order_relaxed);
-}
+inline bool faults_are_armed() { return fault_detail::armed.load(std::memory_order_relaxed); }
 
 // Whether it happens here and now. If so, it counts.
 inline bool strikes(Fault fault) {

@@ -57,9 +57,8 @@ Result<void> choose_from_file(const ConfigFile& file, Choices& chosen) {
             return error(Errc::invalid,
                          fmt::format("{}: {} must be {}", place, entry.name, wanted(*setting)));
         if (entry.is_flag && setting->type != SettingType::choice)
-            return error(Errc::invalid,
-                         fmt::format("{}: {} must be {}, not {}", place, entry.name,
-                                     wanted(*setting), value_text(entry.value)));
+            return error(Errc::invalid, fmt::format("{}: {} must be {}, not {}", place, entry.name,
+                                                    wanted(*setting), value_text(entry.value)));
         auto value = check_value(*setting, std::move(entry.value));
         if (!value) return at(place, value.error());
         chosen.settings[setting->name] = {std::move(*value), {Origin::Kind::file, place}};

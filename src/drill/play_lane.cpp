@@ -13,11 +13,13 @@ constexpr std::size_t batch = 10'000;
 constexpr double settling_s = 2.5;
 
 bool rows_bring_their_own_site(Lane lane) {
-    return lane == Lane::restarts || lane == Lane::outages || lane == Lane::disks;
+    return lane == Lane::restarts || lane == Lane::conflicts || lane == Lane::outages ||
+           lane == Lane::disks;
 }
 
 SiteOptions site_for(Lane lane, const std::string& folder) {
-    const bool fleet = lane == Lane::losses || lane == Lane::partings || lane == Lane::weary;
+    const bool fleet = lane == Lane::losses || lane == Lane::partings || lane == Lane::weary ||
+                       lane == Lane::faults;
     // Of a killed server they see nothing but a delay.
     return {.folder = folder + "/site", .is_fleet = fleet};
 }

@@ -17,17 +17,19 @@ namespace perdure::drill {
 
 // Where a row is played. Lanes run side by side, each on a site of its own.
 enum class Lane {
-    jobs,      // `perdure up`: what happens to single jobs
-    policies,  // the same, for what policies say
-    restarts,  // our own processes die: a fresh site for each run
-    backlog,   // a server with many waiting jobs
-    losses,    // a fleet: workers and hosts are lost
-    partings,  // another one
-    weary,     // the job that is interrupted ten times
-    outages,   // servers away for a minute: a site for each run
-    disks,     // a site on a disk of its own
+    jobs,       // `perdure up`: what happens to single jobs
+    policies,   // the same, for what policies say
+    restarts,   // our own processes die: a fresh site for each run
+    backlog,    // a server with many waiting jobs
+    losses,     // a fleet: workers and hosts are lost
+    partings,   // another one
+    weary,      // the job that is interrupted ten times
+    faults,     // a fleet whose workers have fault points armed
+    conflicts,  // a store in trouble: a fresh site for each run
+    outages,    // servers away for a minute: a site for each run
+    disks,      // a site on a disk of its own
 };
-inline constexpr std::size_t lane_count = 9;
+inline constexpr std::size_t lane_count = 11;
 
 struct Run {
     Site* site = nullptr;  // null: the row makes its own in `folder`

@@ -197,6 +197,60 @@ const Row losses[] = {
      .run = disk_is_full},
 };
 
+// What only a fault point can make happen at will.
+const Row armed[] = {
+    {.name = "assignment_lost",
+     .failure = "assignment lost",
+     .sentence = "the worker never hears of the job; its next heartbeat shows it",
+     .old = "170 s",
+     .old_s = 170,
+     .bound_s = 5,
+     .lane = Lane::faults,
+     .together = true,
+     .run = assignment_is_lost},
+    {.name = "shim_launch",
+     .failure = "shim fails to launch",
+     .sentence = "it did not run: again at once, not counted against the job",
+     .old = "10 s",
+     .old_s = 10,
+     .bound_s = 0.5,
+     .lane = Lane::faults,
+     .run = shim_is_not_launched,
+     .quick = true},
+    {.name = "lock_held",
+     .failure = "attempt's lock is held",
+     .sentence = "another attempt of the job will not go: this one did not run, again at once",
+     .old = "10 s",
+     .old_s = 10,
+     .bound_s = 0.5,
+     .lane = Lane::faults,
+     .run = lock_is_held},
+    {.name = "no_resources",
+     .failure = "process cannot be set up",
+     .sentence = "no resources for it at the moment: again at once",
+     .old = "10 s",
+     .old_s = 10,
+     .bound_s = 0.5,
+     .lane = Lane::faults,
+     .run = process_cannot_be_set_up},
+    {.name = "clean_up",
+     .failure = "clean-up of the tree fails",
+     .sentence = "the first pass over what a job has left behind hits nobody; the next one does",
+     .old = "10 s",
+     .old_s = 10,
+     .bound_s = 2,
+     .lane = Lane::faults,
+     .run = clean_up_fails},
+    {.name = "store_conflict",
+     .failure = "store conflict while reporting",
+     .sentence = "half of all commits of an end are aborted at first; nobody sees it",
+     .old = "10 s",
+     .old_s = 10,
+     .bound_s = 0.5,
+     .lane = Lane::conflicts,
+     .run = store_conflicts},
+};
+
 // Scenarios of a queue in which the author of a job says what shall happen.
 const Row scenarios[] = {
     {.name = "own_failure",
@@ -323,6 +377,7 @@ const std::vector<Row>& rows() {
         std::vector<Row> made;
         made.insert(made.end(), std::begin(failures), std::end(failures));
         made.insert(made.end(), std::begin(losses), std::end(losses));
+        made.insert(made.end(), std::begin(armed), std::end(armed));
         made.insert(made.end(), std::begin(scenarios), std::end(scenarios));
         return made;
     }();

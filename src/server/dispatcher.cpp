@@ -63,8 +63,7 @@ Task<bool> Dispatcher::claim_for_all() {
             continue;
         }
         for (auto& assignment : claimed.assignments)
-            if (!strikes(Fault::server_assignment_lost))
-                found->second.outbox->send(std::move(assignment));
+            found->second.outbox->send(std::move(assignment));
     }
     co_return more;
 }

@@ -83,7 +83,8 @@ void Shim::exec() {
     oom_kills_before_ = oom_kills();
     const auto own_folder = order_.directory + "/" + attempt_files::work;
     if (strikes(Fault::shim_exec_fails))
-        return finish({.cause = Cause::no_resources, .ran = Ran::no}, "fault point shim.exec_fails");
+        return finish({.cause = Cause::no_resources, .ran = Ran::no},
+                      "fault point shim.exec_fails");
     const auto launched = launch(order_, own_folder, job_output.get());
     if (launched.failure)
         return finish({.cause = launched.failure->cause, .ran = Ran::no},

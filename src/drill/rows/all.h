@@ -47,6 +47,14 @@ Result<double> worker_is_replaced(const Run& run);
 Result<double> report_is_lost(const Run& run);
 Result<double> assigned_to_a_worker_that_stops(const Run& run);
 
+// faults.cpp: what only a fault point can make happen at will
+Result<double> assignment_is_lost(const Run& run);
+Result<double> shim_is_not_launched(const Run& run);
+Result<double> lock_is_held(const Run& run);
+Result<double> process_cannot_be_set_up(const Run& run);
+Result<double> clean_up_fails(const Run& run);
+Result<double> store_conflicts(const Run& run);
+
 // restarts.cpp: our own processes
 Result<double> worker_is_killed(const Run& run);
 Result<double> server_is_killed(const Run& run);

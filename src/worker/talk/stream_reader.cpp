@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/fault.h"
 #include "base/probe.h"
 
 namespace perdure {
@@ -62,7 +63,9 @@ Task<void> StreamReader::read(std::shared_ptr<Stream> stream, SessionId session)
         // What an earlier session was given has been settled when the new one was opened.
         if (context_.stop.requested() || !session_.is(session)) co_return;
         for (auto& message : *messages) {
-            if (auto* assignment = std::get_if<Assignment>(&message))
+            auto* assignment = std::get_if<Assignment>(&message);
+            if (assignment && strikes(Fault::worker_assignment_lost)) continue;
+            if (assignment)
                 supervisor_.take(std::move(*assignment));
             else if (const auto* order = std::get_if<KillOrder>(&message))
                 supervisor_.kill(order->attempt, order->cause);
