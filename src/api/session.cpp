@@ -13,6 +13,7 @@
 #include "api/http/problem.h"
 #include "api/http/request_reader.h"
 #include "api/router.h"
+#include "base/fault.h"
 
 namespace perdure {
 namespace {
