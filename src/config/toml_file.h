@@ -16,7 +16,7 @@ struct FileEntry {
     std::size_t line = 0;
     bool is_json = false;  // a list of other things than texts: the value is its JSON
     std::vector<std::size_t> element_lines = {};  // of a list
-    bool is_flag = false;  // true or false, as a text
+    bool is_flag = false;                         // true or false, as a text
 };
 
 // `path` is only for messages. What is not TOML is refused with its line.
