@@ -77,7 +77,8 @@ void Checker::check_judgement(const JobView& job) {
             report("P10",
                    fmt::format("{} epoch {} was judged by rule {}, not by the first that fits",
                                job.id.text(), attempt.epoch.value, end.matched));
-        if (attempt.rule == "E1/cancelled") continue;  // who knows when the order came
+        // A person: nobody else knows when the order came.
+        if (attempt.rule == "E1/cancelled" || attempt.rule == "E1/not_started") continue;
         const auto next = decide_next({.end = end,
                                        .policy = job.spec->policy,
                                        .effects = job.spec->effects,
