@@ -275,8 +275,9 @@ TEST_P(StoreContract, a_quarantined_job_frees_all_that_it_had_at_once) {
     same.limits = {"gpu"};
     const auto behind = submit(same);
     const auto attempt = run_one(worker);
-    EXPECT_TRUE(claim(worker).empty());
     ASSERT_EQ(attempt.job, poison);
+    EXPECT_TRUE(claim(open_session({.name = "worker-2"})).empty());
+    ASSERT_EQ(state(behind), JobState::blocked);
     const auto reply = commit({Report{worker, attempt, crash(), nullptr}});
     EXPECT_TRUE(reply.work_appeared);
     EXPECT_EQ(state(poison), JobState::quarantined);
