@@ -261,6 +261,18 @@ def a_job_that_prints_binary_without_a_newline(instance):
 
 
 @row
+def a_job_that_prints_much_that_is_no_text(instance):
+    """Its end is reported, and so are the ends of those that are reported with it."""
+    instance.start()
+    zeros = instance.submit({"argv": ["head", "-c", "20000", "/dev/zero"]})
+    bytes_ = instance.submit({"argv": ["sh", "-c", r"head -c 20000 /dev/zero | tr '\\0' '\\377'"]})
+    others = [instance.submit({"argv": ["true"]}) for _ in range(5)]
+    for job in instance.wait_until_ended([zeros, bytes_, *others], 60).values():
+        expect(job["state"] == "succeeded", job)
+    expect(log_of(instance, {"id": zeros}) == b"\0" * 20000, "the zeros are not there")
+
+
+@row
 def an_id_that_does_not_exist(instance):
     instance.start()
     result = run_cli(instance, "job", "show", "0000000000000")

@@ -40,11 +40,20 @@ std::optional<Ran> ran_named(std::string_view name) {
     return std::nullopt;
 }
 
+// What is not UTF-8 has become three bytes in the file. A server refuses a text that is too long,
+// and everything that is reported with it: the end is kept, from a whole character on.
+std::string end_of(std::string text, std::size_t max) {
+    if (text.size() <= max) return text;
+    auto from = text.size() - max;
+    while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) ++from;
+    return text.substr(from);
+}
+
 EvidenceRef evidence_in(const json::object& members) {
     auto evidence = std::make_shared<Evidence>();
     evidence->result = text_in(members, "result");
     evidence->detail = text_in(members, "detail");
-    evidence->last_lines = text_in(members, "last_lines");
+    evidence->last_lines = end_of(text_in(members, "last_lines"), last_lines_max);
     evidence->host = text_in(members, "host");
     evidence->peak_memory =
         static_cast<std::uint64_t>(number_of(members, "peak_memory").value_or(0));
