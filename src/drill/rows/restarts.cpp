@@ -5,7 +5,6 @@
 
 #include <boost/json/array.hpp>
 #include <filesystem>
-#include <fstream>
 
 #include "drill/rows/all.h"
 #include "drill/rows/play.h"
@@ -182,10 +181,12 @@ public:
     SmallDisk(const SmallDisk&) = delete;
     SmallDisk& operator=(const SmallDisk&) = delete;
 
+    // Closed on exec: a program that another lane starts just now must not keep the space.
     void fill() const {
-        std::ofstream file(path_ + "/fill", std::ios::binary);
+        const auto path = path_ + "/fill";
+        const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
         const std::string block(std::size_t{64} << 10, 'x');
-        while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+        while (file && write_all(file.get(), block) == 0) {
         }
     }
     void make_room() const {
