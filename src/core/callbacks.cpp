@@ -47,10 +47,10 @@ AfterDecision decide_after(const std::vector<AwaitedFacts>& others) {
     };
     if (std::any_of(others.begin(), others.end(), does_not_fit))
         return {Kind::cancel, "C4/after_did_not_hold"};
-    const bool all = zoo(Bug::barrier_released_early)
-                         ? std::any_of(others.begin(), others.end(), has_come)
-                         : std::all_of(others.begin(), others.end(), has_come);
-    if (!all) return {Kind::wait, "C4/after_waits"};
+    const bool all = std::all_of(others.begin(), others.end(), has_come);
+    const bool early =
+        zoo(Bug::barrier_released_early) && std::any_of(others.begin(), others.end(), has_come);
+    if (!all && !early) return {Kind::wait, "C4/after_waits"};
     return {Kind::go_on, "C4/after_all"};
 }
 
