@@ -31,18 +31,22 @@ class Mutant:
 # Every promise that can be broken by taking out code. P12 is that the same suite passes everywhere.
 MUTANTS = [
     Mutant("P1", "ack_before_commit", "zoo"),
-    Mutant("P1", "idempotency_key_ignored", "contract"),
+    Mutant("P1", "idempotency_key_ignored", "contract",
+           "*.the_same_idempotency_key_is_the_same_job/*"),
     Mutant("P2", "no_fence_on_heartbeat", "zoo"),
-    Mutant("P2", "epoch_not_raised", "contract"),
+    Mutant("P2", "epoch_not_raised", "contract", "*.a_settlement_for_another_epoch_is_refused/*"),
     Mutant("P3", "promotion_forgotten_on_free", "zoo"),
-    Mutant("P3", "next_in_line_forgotten", "contract"),
+    Mutant("P3", "next_in_line_forgotten", "contract",
+           "*.a_promoted_job_that_leaves_lets_the_next_one_have_it/*"),
     Mutant("P4", "once_retried_when_dirty", "zoo"),
-    Mutant("P4", "old_go_never_expires", "stories"),
+    Mutant("P4", "old_go_never_expires", "stories", "OwnershipStory.a_machine_that_slept_*"),
     Mutant("P5", "result_forgotten_when_report_is_lost", "zoo"),
-    Mutant("P5", "presumed_lost_never_reinstated", "stories"),
+    Mutant("P5", "presumed_lost_never_reinstated", "stories",
+           "OwnershipStory.a_worker_cut_off_for_three_minutes_goes_on_with_its_job"),
     Mutant("P6", "crash_not_counted", "zoo"),
     Mutant("P6", "rule_not_counted", "zoo"),
     Mutant("P7", "needed_wake_up", "zoo"),
+    Mutant("P7", "callbacks_made_in_another_group", "zoo"),
     Mutant("P8", "no_self_kill_of_exclusive", "zoo"),
     Mutant("P8", "tree_left_alive", "shim", "HostTreeTest.*"),
     Mutant("P9", "silence_taken_for_did_not_run", "zoo"),
@@ -50,7 +54,8 @@ MUTANTS = [
     Mutant("P10", "last_rule_judges", "zoo"),
     Mutant("P10", "why_forgets_a_blocker", "promises"),
     Mutant("P11", "blind_repeat_of_unknown_outcome", "zoo"),
-    Mutant("P11", "waiters_never_refused", "stories"),
+    Mutant("P11", "waiters_never_refused", "stories",
+           "CommitStory.a_submit_that_hangs_in_the_store_is_answered_within_five_seconds"),
 ]
 
 PROGRAMS = {"contract": "contract_zoo", "stories": "stories_zoo", "promises": "promises_zoo"}
