@@ -132,6 +132,12 @@ TEST_F(HostBadCasesTest, every_moment_of_a_crash_is_told_apart) {
     copy_files(directory(reported), root_ + "/kept");
     processes_->forget(reported);
     until("it is gone", [&] { return !std::filesystem::exists(directory(reported)); });
+    until("only three shims are left", [&] {
+        std::size_t alive = 0;
+        for (const auto& row : list_processes())
+            alive += row.parent == ::getpid() && row.state != 'Z';
+        return alive == 3;
+    });
     crash();
     // The server had the report; the crash came before the directory was removed.
     copy_files(root_ + "/kept", directory(reported));

@@ -8,6 +8,7 @@
 #include "base/probe.h"
 #include "base/zoo.h"
 #include "core/reconcile.h"
+#include "server/sessions/known_jobs.h"
 #include "server/settling.h"
 
 namespace perdure {
@@ -212,14 +213,13 @@ Task<Result<Reconciled>> SessionService::judge_strangers(SessionId session,
     std::vector<JobId> ids;
     for (const auto& entry : listed) ids.push_back(entry.attempt.job);
     if (ids.empty()) co_return judged;
-    auto jobs = co_await store_.jobs(std::move(ids));
+    auto jobs = co_await known_jobs(store_, std::move(ids));
     if (!jobs) co_return jobs.error();
     for (const auto& entry : listed) {
-        const auto job = std::find_if(jobs->begin(), jobs->end(), [&](const JobView& candidate) {
-            return candidate.id == entry.attempt.job;
-        });
+        if (jobs->damaged.contains(entry.attempt.job)) continue;
+        const auto* job = jobs->find(entry.attempt.job);
         JobView unknown;  // epoch 0: whatever the worker has, the store has never given it out
-        const auto& known = job == jobs->end() ? unknown : *job;
+        const auto& known = job ? *job : unknown;
         // It was not ours when the session was read; a claim since then is nobody's mistake.
         const bool claimed_since =
             known.run && known.run->session == session && known.run->attempt == entry.attempt;

@@ -233,6 +233,31 @@ TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_claims_a
     EXPECT_EQ(overdue->runs.size(), 1U);
 }
 
+TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_a_takeover) {
+    open();
+    OpenSession first{.session = SessionId{20}, .slots = 5, .lease = seconds(10)};
+    ASSERT_TRUE(commit({submit(10), submit(11), first, OpenStream{SessionId{20}}}).has_value());
+    ASSERT_TRUE(commit({Claim{SessionId{20}, 1, 5}}).has_value());
+    store.reset();
+    sql("UPDATE job SET spec = x'63' WHERE id = 10");
+    open();
+    const auto previous = run(store->opening(first.directory));
+    ASSERT_TRUE(previous.has_value());
+    ASSERT_EQ((*previous)->runs.size(), 1U);
+    EXPECT_EQ((*previous)->runs.front().attempt.job, JobId{11});
+    auto next = first;
+    next.session = SessionId{21};
+    next.life = 2;
+    next.previous = first.session;
+    next.inherited = {{.attempt = (*previous)->runs.front().attempt}};
+    const auto opened = commit({next});
+    ASSERT_TRUE(opened.has_value());
+    EXPECT_TRUE(opened->replies.front().has_value());
+    const auto now = run(store->session(next.session));
+    ASSERT_TRUE(now.has_value());
+    EXPECT_EQ(now->runs.size(), 1U);
+}
+
 // Neighbours leave `run` with one statement: nobody between them may go with them.
 TEST_F(SqliteStoreOnDisk, who_ends_among_others_leaves_them_running) {
     open();

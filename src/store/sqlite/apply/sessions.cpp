@@ -29,13 +29,27 @@ std::pair<JobRow&, const Run&> running_job(State& state, JobId id) {
     return {job, *run};
 }
 
+// Whether the row can be understood. One that cannot stays with the session that had it: nobody is
+// told of it (Show::session_view), and it must not keep the rest from going over.
+bool is_readable(State& state, JobId id) {
+    try {
+        running_job(state, id);
+        return true;
+    } catch (const Failure& failure) {
+        if (failure.error.code != Errc::corrupt) throw;
+        return false;
+    }
+}
+
 // Nothing if what was decided covers exactly the attempts that the previous session has now.
 const char* why_not_inherited(State& state, const OpenSession& change) {
     const auto current = state.latest_session(change.directory);
     if (current != change.previous) return "the directory's current session is another one";
     const auto& runs = state.runs_of(current.value_or(SessionId{}));
-    if (runs.size() != change.inherited.size()) return "the set of its attempts has changed";
+    std::size_t readable = 0;
     for (const auto& [key, mark] : runs) {
+        if (!is_readable(state, key.second)) continue;
+        ++readable;
         const auto [job, run] = running_job(state, key.second);
         const auto* inherited = inherited_of(change, {job.id, run.epoch});
         if (!inherited) return "the set of its attempts has changed";
@@ -45,7 +59,7 @@ const char* why_not_inherited(State& state, const OpenSession& change) {
         const auto* why = why_outdated(job, attempt, *inherited->end, inherited->next);
         if (why) return why;
     }
-    return nullptr;
+    return readable == change.inherited.size() ? nullptr : "the set of its attempts has changed";
 }
 
 void take_over(State& state, JobRow& job, SessionId heir) {
@@ -63,6 +77,7 @@ void inherit(State& state, const OpenSession& change) {
     // A copy, in order of the old assignment numbers: the moves below change the index.
     const auto runs = state.runs_of(change.previous.value_or(SessionId{}));
     for (const auto& [key, mark] : runs) {
+        if (!is_readable(state, key.second)) continue;
         const auto [job, run] = running_job(state, key.second);
         const auto epoch = run.epoch;
         const auto& inherited = *inherited_of(change, {job.id, epoch});
