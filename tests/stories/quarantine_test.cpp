@@ -48,13 +48,14 @@ TEST(QuarantineStory, a_release_of_what_cannot_be_reached_names_its_worker) {
 }
 
 TEST(QuarantineStory, a_discard_stops_what_still_runs) {
-    // E2: dealt with: nobody will want its result.
+    // E2: dealt with: nobody will want its result. It is told at once: no heartbeat comes through.
     Story story;
     const auto job = returned_after_quarantine(story);
     EXPECT_EQ(story.alive(job), 1U) << story.replay();
+    story.cut_uplink(worker(0));
 
     EXPECT_TRUE(story.deal_with(job, QuarantineAction::discard).is_ok());
-    story.run_for(seconds(7));
+    story.run_for(seconds(1));
 
     EXPECT_EQ(story.alive(job), 0U) << story.replay();
     EXPECT_EQ(story.state(job), JobState::quarantined);
@@ -79,6 +80,7 @@ TEST(QuarantineStory, a_host_that_was_started_anew_runs_nothing_old) {
     story.run_until_running(job);
     story.cut(worker(0));
     story.run_until_state(job, JobState::quarantined);
+    story.keep(message("ended"));  // what its next life says about it comes late
     story.reboot(worker(0));
     story.heal();
     story.run_until_session(worker(0));

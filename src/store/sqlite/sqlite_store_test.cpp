@@ -311,6 +311,24 @@ TEST_F(SqliteStoreOnDisk, a_page_looks_at_so_many_jobs_and_the_next_one_goes_on)
     EXPECT_FALSE(second->next.has_value());
 }
 
+TEST_F(SqliteStoreOnDisk, a_forgotten_job_leaves_no_row_of_the_ledger) {
+    open();
+    const auto at = [](std::uint64_t tick, Duration now) {
+        return Tick{tick, {tick + 1, ServiceTime{now.us}, ServiceTime{}}};
+    };
+    const MoveWaiting expire{JobId{1}, Epoch{}, JobState::ready,
+                             {WaitDecision::Kind::expire, Cause::timeout_queue, "E5/queue"}};
+    const auto rows = [&] {
+        sqlite::Connection connection(database(), sqlite::Connection::Access::read);
+        return connection.number("SELECT count(*) FROM recovery");
+    };
+    ASSERT_EQ(commit({submit(1), at(0, days(8)), expire})->recoveries.size(), 1U);
+    EXPECT_EQ(rows(), 1);
+    ASSERT_TRUE(commit({at(1, days(60)), ForgetEnded{}}).has_value());
+    EXPECT_FALSE(has_job(1));
+    EXPECT_EQ(rows(), 0);
+}
+
 TEST_F(SqliteStoreOnDisk, fsck_finds_nothing_in_a_sound_directory) {
     open();
     ASSERT_TRUE(commit({submit(10), submit(11), Cancel{JobId{11}}}).has_value());
