@@ -84,8 +84,10 @@ TEST(QuarantineStory, a_host_that_was_started_anew_runs_nothing_old) {
     story.reboot(worker(0));
     story.heal();
     story.run_until_session(worker(0));
+    story.cut_uplink(worker(0));
 
     EXPECT_TRUE(story.deal_with(job, QuarantineAction::release).is_ok()) << story.replay();
+    story.heal();
     story.run_until_started(job, 2);
     EXPECT_EQ(story.view(job).generation, 2U) << story.replay();
 }

@@ -316,7 +316,9 @@ TEST_F(SqliteStoreOnDisk, a_forgotten_job_leaves_no_row_of_the_ledger) {
     const auto at = [](std::uint64_t tick, Duration now) {
         return Tick{tick, {tick + 1, ServiceTime{now.us}, ServiceTime{}}};
     };
-    const MoveWaiting expire{JobId{1}, Epoch{}, JobState::ready,
+    const MoveWaiting expire{JobId{1},
+                             Epoch{},
+                             JobState::ready,
                              {WaitDecision::Kind::expire, Cause::timeout_queue, "E5/queue"}};
     const auto rows = [&] {
         sqlite::Connection connection(database(), sqlite::Connection::Access::read);
