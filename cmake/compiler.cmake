@@ -7,6 +7,8 @@ endif()
 # No -DNDEBUG anywhere: the checks of the libraries stay on in release, like our own.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
 set(CMAKE_CXX_FLAGS_DEBUG "-Og -g")
+# A test runs once for each time it is compiled: a quarter less to compile is worth more.
+set(PERDURE_TEST_OPTIMIZATION $<$<CONFIG:Release>:-O1>)
 set(CMAKE_CXX_FLAGS_ASAN
     "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all")
 

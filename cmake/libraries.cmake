@@ -41,4 +41,5 @@ target_compile_definitions(perdure_pch PRIVATE BOOST_ASIO_NO_DEPRECATED)
 perdure_precompile(perdure_pch_test "${asio_libraries};GTest::gtest" ${asio_headers}
                    ${common_headers} <gtest/gtest.h>)
 target_compile_definitions(perdure_pch_test PRIVATE BOOST_ASIO_NO_DEPRECATED)
+target_compile_options(perdure_pch_test PRIVATE ${PERDURE_TEST_OPTIMIZATION})
 perdure_precompile(perdure_pch_json "Boost::headers;fmt::fmt" <boost/json.hpp> ${common_headers})
