@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/assert.h"
+#include "base/id_time.h"
 
 namespace perdure {
 namespace {
@@ -18,6 +19,10 @@ constexpr std::uint64_t id_max = (std::uint64_t{1} << 63) - 1;
 std::uint64_t millisecond_of(std::uint64_t id) { return id >> (sequence_bits + server_bits); }
 
 }  // namespace
+
+WallTime time_of_id(std::uint64_t id) {
+    return WallTime{} + milliseconds(static_cast<std::int64_t>(millisecond_of(id)));
+}
 
 std::string id_text(std::uint64_t value) {
     PERDURE_ASSERT(value <= id_max);

@@ -1,5 +1,7 @@
 #include "base/id.h"
 
+#include "base/id_time.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
@@ -41,6 +43,13 @@ TEST(IdSource, goes_on_above_the_stored_high_water_mark) {
     for (int i = 0; i < 5; ++i) before.next(WallTime{9'000'000});
     IdSource after(3, before.high_water());
     EXPECT_GT(after.next(WallTime{1'000'000}), before.high_water());
+}
+
+TEST(IdSource, ids_tell_when_they_were_drawn) {
+    IdSource ids(511, 0);
+    const auto drawn = ids.next(WallTime{1'700'000'000'123'456});
+    EXPECT_EQ(time_of_id(drawn), WallTime{1'700'000'000'123'000});
+    EXPECT_EQ(time_of_id(ids.next(WallTime{1})), WallTime{1'700'000'000'123'000});
 }
 
 TEST(IdSource, two_servers_never_make_the_same_id) {

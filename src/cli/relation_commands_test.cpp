@@ -36,6 +36,31 @@ TEST(Submit, sends_callbacks_and_what_to_wait_for) {
               R"j("idempotency_key":"k"})j");
 }
 
+TEST(Submit, notifies_by_a_webhook_at_the_end) {
+    Stage stage;
+    stage.expect("POST /v1/jobs", accepted);
+    EXPECT_EQ(stage.run({"submit", "--quiet", "--idempotency-key", "k", "--on-end", "./tidy",
+                         "--notify", "https://a.example/in", "--notify", "http://b.example",
+                         "--notify-secret", "billing", "--", "true"}),
+              0)
+        << stage.err;
+    EXPECT_EQ(stage.server.bodies[0],
+              R"j({"argv":["true"],"on_end":[{"argv":["./tidy"]},)j"
+              R"j({"kind":"perdure.webhook","args":{"url":"https://a.example/in",)j"
+              R"j("secret":"billing"}},{"kind":"perdure.webhook",)j"
+              R"j("args":{"url":"http://b.example","secret":"billing"}}],)j"
+              R"j("idempotency_key":"k"})j");
+}
+
+TEST(Submit, refuses_to_notify_what_is_no_url_and_to_sign_nothing) {
+    Stage stage;
+    EXPECT_EQ(stage.run({"submit", "--notify", "a.example", "--", "true"}), 2);
+    EXPECT_NE(stage.err.find("--notify wants a URL"), std::string::npos) << stage.err;
+    EXPECT_EQ(stage.run({"submit", "--notify-secret", "billing", "--", "true"}), 2);
+    EXPECT_NE(stage.err.find("give --notify URL"), std::string::npos) << stage.err;
+    EXPECT_TRUE(stage.server.bodies.empty());
+}
+
 TEST(Submit, refuses_an_end_that_there_is_not) {
     Stage stage;
     EXPECT_NE(stage.run({"submit", "--after", "06na5x0g00009:win", "--", "true"}), 0);

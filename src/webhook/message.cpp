@@ -4,9 +4,13 @@
 #include <array>
 #include <optional>
 
+#include "base/id_time.h"
 #include "core/submit.h"
 #include "wire/job_json.h"
 #include "wire/json_reader.h"
+#include "wire/json_writer.h"
+#include "wire/relations/relation_json.h"
+#include "wire/text_time.h"
 
 namespace perdure {
 namespace {
@@ -93,7 +97,21 @@ Result<Wanted> wanted_in(const std::string& args) {
 std::string id_of(const Assignment& assignment) {
     const auto& of = assignment.spec->callback_of;
     if (!of) return assignment.attempt.job.text();
-    return of->job.text() + "." + std::to_string(of->generation) + "." + std::to_string(of->number);
+    return of->job.text() + ".g" + std::to_string(of->generation) + ".n" +
+           std::to_string(of->number);
+}
+
+// The end that this job was made by, or waited for. The job itself is as old as the end that made
+// it: a time that is the same at every try.
+std::string news_of(const Input& ended, JobId teller) {
+    std::string body;
+    JsonWriter out(body);
+    out.begin_object();
+    out.field("type", "job." + std::string(to_string(ended.state)));
+    write_input_fields(out, ended);
+    out.field("timestamp", time_text(time_of_id(teller.value)));
+    out.end_object();
+    return body;
 }
 
 }  // namespace
@@ -103,7 +121,10 @@ Result<Message> message_for(const Assignment& assignment) {
     if (!wanted) return wanted.error();
     auto target = parse_target(wanted->url);
     if (!target) return bad(target.error().what);
-    if (!wanted->body) return bad("args need a body");
+    if (!wanted->body && assignment.inputs.size() == 1)
+        wanted->body = news_of(assignment.inputs.front(), assignment.attempt.job);
+    if (!wanted->body)
+        return bad("args need a body: only a callback of a job tells by itself how that ended");
     return Message{.target = std::move(*target),
                    .id = id_of(assignment),
                    .body = std::move(*wanted->body),

@@ -21,6 +21,7 @@ struct Message {
 };
 
 // invalid: its args are not like {"url": "https://…", "body": …, "headers": {…}, "secret": "name"}.
+// One that waited for one job alone, like a callback, needs no body: it tells how that job ended.
 Result<Message> message_for(const Assignment& assignment);
 
 }  // namespace perdure

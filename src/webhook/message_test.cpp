@@ -42,7 +42,65 @@ TEST(WebhookMessage, of_a_callback_has_the_id_of_what_it_tells_of) {
     auto spec = *given.spec;
     spec.callback_of = CallbackOf{.job = JobId{5}, .generation = 2, .number = 1};
     given.spec = std::make_shared<JobSpec>(spec);
-    EXPECT_EQ(message_for(given)->id, JobId{5}.text() + ".2.1");
+    EXPECT_EQ(message_for(given)->id, JobId{5}.text() + ".g2.n1");
+}
+
+// A callback of the end of job 5, made 1,700,000,000.123 s after 1970.
+Assignment told_of(JobState state, std::string args) {
+    auto given = assignment(std::move(args));
+    auto spec = *given.spec;
+    spec.callback_of = CallbackOf{.job = JobId{5}, .generation = 2, .number = 0};
+    given.spec = std::make_shared<JobSpec>(spec);
+    given.attempt.job = JobId{IdSource(1, 0).next(WallTime{1'700'000'000'123'456})};
+    given.inputs = {{.job = JobId{5}, .generation = 2, .state = state}};
+    return given;
+}
+const std::string url_alone = R"({"url": "http://x.example"})";
+
+TEST(WebhookMessage, of_a_callback_without_a_body_tells_how_its_job_ended) {
+    auto given = told_of(JobState::succeeded, url_alone);
+    given.inputs[0].exit_code = 0;
+    given.inputs[0].result = R"({"rows": 7})";
+    const auto message = message_for(given);
+    ASSERT_TRUE(message) << message.error().what;
+    EXPECT_EQ(message->id, JobId{5}.text() + ".g2.n0");
+    EXPECT_EQ(message->body,
+              R"({"type":"job.succeeded","job":"0000000000005","generation":2,)"
+              R"("state":"succeeded","cause":"exit","exit_code":0,"result":{"rows": 7},)"
+              R"("timestamp":"2023-11-14T22:13:20.123000Z"})");
+}
+
+TEST(WebhookMessage, names_its_type_by_the_end_and_leaves_out_what_there_is_not) {
+    for (const auto state : {JobState::succeeded, JobState::failed, JobState::expired,
+                             JobState::cancelled, JobState::quarantined}) {
+        const auto name = std::string(to_string(state));
+        const auto body = message_for(told_of(state, url_alone))->body;
+        EXPECT_TRUE(body.starts_with(R"({"type":"job.)" + name + "\"")) << body;
+        EXPECT_NE(body.find(R"("state":")" + name + "\""), std::string::npos) << body;
+        EXPECT_EQ(body.find("exit_code"), std::string::npos) << body;
+        EXPECT_EQ(body.find("result"), std::string::npos) << body;
+    }
+}
+
+TEST(WebhookMessage, of_a_callback_is_the_same_at_every_try) {
+    auto first = told_of(JobState::failed, url_alone);
+    auto second = first;
+    second.attempt.epoch = {4};
+    EXPECT_EQ(message_for(first)->id, message_for(second)->id);
+    EXPECT_EQ(message_for(first)->body, message_for(second)->body);
+}
+
+TEST(WebhookMessage, of_a_callback_with_a_body_is_that_body) {
+    const auto given = told_of(JobState::failed, R"({"url": "http://x.example", "body": 1})");
+    EXPECT_EQ(message_for(given)->body, "1");
+}
+
+TEST(WebhookMessage, that_could_tell_of_none_or_several_needs_a_body) {
+    auto given = told_of(JobState::failed, url_alone);
+    given.inputs.push_back(given.inputs.front());
+    EXPECT_TRUE(message_for(given).is(Errc::invalid));
+    given.inputs.clear();
+    EXPECT_TRUE(message_for(given).is(Errc::invalid));
 }
 
 TEST(WebhookMessage, refuses_what_cannot_be_sent) {

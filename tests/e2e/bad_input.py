@@ -8,13 +8,14 @@ wrong, or nothing. (What bad requests get over HTTP is tests/wire/bad_input_test
 import http.client
 import json
 import os
+import signal
 import socket
 import sqlite3
 import subprocess
 import sys
 import time
 
-from instance import ENDED, PERDURE, Instance, Refused, Unreachable, run_cli
+from instance import ENDED, PERDURE, Instance, Refused, Unreachable, is_alive, run_cli
 
 TABLE = {}
 
@@ -374,6 +375,30 @@ def until_running(instance, *jobs):
     while any(instance.job(job)["state"] != "running" for job in jobs):
         expect(time.monotonic() < deadline, "they do not start")
         time.sleep(0.05)
+
+
+@row
+def a_corrupt_job_that_runs(instance):
+    """Its worker goes on with everything else, also the next one; the server lives."""
+    instance.start()
+    victim = instance.submit({"argv": ["sleep", "4"]})
+    neighbour = instance.submit({"argv": ["sh", "-c", "sleep 4; exit 5"]})
+    until_running(instance, victim, neighbour)
+    # While the watchdog stands still nobody starts the server again: the file is nobody's.
+    watchdog, = instance.pids("watchdog")
+    os.kill(watchdog, signal.SIGSTOP)
+    server, = instance.pids("server")
+    os.kill(server, signal.SIGKILL)
+    while is_alive(server):
+        time.sleep(0.01)
+    damage(instance, ("UPDATE job SET spec = x'ff' WHERE id = (SELECT min(id) FROM job)",))
+    os.kill(watchdog, signal.SIGCONT)
+    shown = outcome(instance, neighbour)
+    expect(shown["state"] == "failed" and shown["epoch"] == 1, shown)
+    expect(outcome(instance, instance.submit({"argv": ["true"]}))["state"] == "succeeded")
+    for pid in instance.pids("worker"):
+        os.kill(pid, 9)
+    expect(outcome(instance, instance.submit({"argv": ["true"]}))["state"] == "succeeded")
 
 
 # --- workers --------------------------------------------------------------------------------------

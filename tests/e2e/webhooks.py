@@ -4,7 +4,9 @@ snippet that docs/guides/webhooks.md shows. One table; each row is a function.
 
     webhooks.py [NAME...]
 """
+import datetime
 import http.server
+import json
 import os
 import re
 import ssl
@@ -12,7 +14,7 @@ import subprocess
 import sys
 import threading
 
-from instance import ROOT, Instance, Refused
+from instance import PERDURE, ROOT, Instance, Refused
 
 TABLE = {}
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -122,6 +124,34 @@ def what_is_refused_is_repeated_with_the_same_id(instance):
     expect(ids == [job, job], ids)
     causes = [attempt.get("cause") for attempt in shown["attempts"]]
     expect("disconnected" in causes, causes)
+    receiver.close()
+
+
+@row
+def a_job_with_notify_tells_its_end_once(instance):
+    keep_secret(instance)
+    allow(instance)
+    receiver = Receiver()
+    instance.start()
+    began = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(milliseconds=1)
+    job = subprocess.run(
+        [PERDURE, "submit", "--quiet", "--notify", f"http://127.0.0.1:{receiver.port}/in",
+         "--notify-secret", "billing", "--", "sh", "-c", "exit 3"],
+        env={**os.environ, "PERDURE_SERVER": f"http://127.0.0.1:{instance.port}"},
+        check=True, capture_output=True, text=True).stdout.strip()
+    expect(outcome(instance, job)["state"] == "failed", instance.job(job))
+    callback, = instance.job(job)["callbacks"]
+    made, = callback["made"]
+    expect(outcome(instance, made["job"])["state"] == "succeeded", instance.job(made["job"]))
+    # Nothing is under way any more: what came is all that comes.
+    (headers, body), = receiver.got
+    documented_verify()(SECRET, headers, body)
+    expect(headers["webhook-id"] == f"{job}.g1.n0", headers)
+    told = json.loads(body)
+    at = datetime.datetime.fromisoformat(told.pop("timestamp").replace("Z", "+00:00"))
+    expect(began <= at <= datetime.datetime.now(datetime.timezone.utc), at)
+    expect(told == {"type": "job.failed", "job": job, "generation": 1, "state": "failed",
+                    "cause": "exit", "exit_code": 3}, told)
     receiver.close()
 
 

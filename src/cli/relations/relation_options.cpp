@@ -4,7 +4,9 @@
 
 #include <array>
 #include <boost/json/array.hpp>
+#include <optional>
 
+#include "core/webhook.h"
 #include "wire/json_reader.h"
 
 namespace perdure::cli {
@@ -55,6 +57,37 @@ Result<boost::json::value> after_of(const std::string& text) {
     return boost::json::value(std::move(after));
 }
 
+// A wrong URL would show only when the job has ended: look at it now.
+Result<boost::json::object> webhook_to(const std::string& url,
+                                       const std::optional<std::string>& secret) {
+    if (!url.starts_with("https://") && !url.starts_with("http://"))
+        return error(
+            Errc::invalid,
+            fmt::format("--notify wants a URL like https://there.example/in, not \"{}\"", url));
+    boost::json::object args;
+    args["url"] = url;
+    if (secret) args["secret"] = *secret;
+    boost::json::object job;
+    job["kind"] = webhook_kind;
+    job["args"] = std::move(args);
+    return job;
+}
+
+Result<void> add_notifications(const Args& args, boost::json::object& job) {
+    const auto urls = args.all("notify");
+    const auto secret = args.one("notify-secret");
+    if (secret && urls.empty())
+        return error(Errc::invalid, "--notify-secret signs what --notify sends: give --notify URL");
+    for (const auto& url : urls) {
+        auto callback = webhook_to(url, secret);
+        if (!callback) return callback.error();
+        auto& at_the_end = job["on_end"];
+        if (!at_the_end.is_array()) at_the_end = boost::json::array();
+        at_the_end.as_array().push_back(std::move(*callback));
+    }
+    return {};
+}
+
 }  // namespace
 
 const std::vector<Option>& relation_options() {
@@ -65,6 +98,8 @@ const std::vector<Option>& relation_options() {
         {"--on-failure", "COMMAND", "run this when it has failed; may be repeated", true},
         {"--on-end", "COMMAND", "run this when it has ended, in whatever way; may be repeated",
          true},
+        {"--notify", "URL", "send how it ended there, as a webhook; may be repeated", true},
+        {"--notify-secret", "NAME", "the worker's secret that signs what --notify sends"},
     };
     return options;
 }
@@ -118,7 +153,7 @@ Result<void> add_relations(const Args& args, boost::json::object& job) {
         }
         if (!callbacks.empty()) job[std::string(option.field)] = std::move(callbacks);
     }
-    return {};
+    return add_notifications(args, job);
 }
 
 }  // namespace perdure::cli

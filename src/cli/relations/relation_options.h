@@ -1,5 +1,6 @@
-// Options that relate jobs: --after, --on-success, --on-failure, --on-end. A command inside an
-// option is words as a shell would split them, never given to a shell; or a job object as JSON.
+// Options that relate jobs: --after, --on-success, --on-failure, --on-end, and --notify, a webhook
+// at the end. A command inside an option is words as a shell would split them, never given to a
+// shell; or a job object as JSON.
 #pragma once
 
 #include <boost/json/object.hpp>

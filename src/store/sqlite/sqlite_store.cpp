@@ -72,6 +72,18 @@ struct SqliteStore::Parts {
         }
     }
 
+    // A row that cannot be understood is told to the change that needs it; its neighbours in the
+    // group are carried out.
+    Result<GroupReply> commit(const Group& group) {
+        sqlite::Damaged damaged;
+        auto all_others = [&](State& s) { return sqlite::commit(s, group, damaged); };
+        for (;;) {
+            const auto known = damaged.size();
+            auto reply = write(all_others);
+            if (reply || damaged.size() == known) return reply;
+        }
+    }
+
     template <class Call>
     std::invoke_result_t<Call&, Reader&> read(Call& call) {
         try {
@@ -128,12 +140,15 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options,
 }
 
 template <class Call>
-auto SqliteStore::write(Call call) {
-    auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
-        return parts->write(call);
-    };
+auto SqliteStore::write_with(Call call) {
+    auto work = [parts = parts_.get(), call = std::move(call)]() mutable { return call(*parts); };
     auto afterwards = [parts = parts_.get()] { parts->move_log(); };
     return parts_->write_desk.ask(std::move(work), std::move(afterwards));
+}
+
+template <class Call>
+auto SqliteStore::write(Call call) {
+    return write_with([call = std::move(call)](Parts& parts) mutable { return parts.write(call); });
 }
 
 template <class Call>
@@ -149,7 +164,7 @@ Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wa
 }
 
 Task<Result<GroupReply>> SqliteStore::commit(Group group) {
-    return write([group = std::move(group)](State& state) { return sqlite::commit(state, group); });
+    return write_with([group = std::move(group)](Parts& parts) { return parts.commit(group); });
 }
 
 Task<Result<Settled>> SqliteStore::settle_unknown(ServerId server, std::uint64_t fence) {

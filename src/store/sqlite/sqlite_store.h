@@ -57,6 +57,8 @@ private:
     template <class Call>
     auto write(Call call);
     template <class Call>
+    auto write_with(Call call);
+    template <class Call>
     auto read(Call call);
 
     std::unique_ptr<Parts> parts_;

@@ -209,8 +209,10 @@ TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_is_corrupt_and_hurts_n
     open();
     EXPECT_TRUE(run(store->jobs({JobId{10}})).is(Errc::corrupt));
     EXPECT_TRUE(has_job(11));
-    EXPECT_TRUE(commit({Cancel{JobId{10}}}).is(Errc::corrupt));
-    EXPECT_TRUE(commit({Cancel{JobId{11}}}).has_value());
+    const auto cancelled = commit({Cancel{JobId{10}}, Cancel{JobId{11}}});
+    ASSERT_TRUE(cancelled.has_value());
+    EXPECT_TRUE(cancelled->replies[0].is(Errc::corrupt));
+    EXPECT_TRUE(cancelled->replies[1].has_value());
 }
 
 TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_claims_and_sweeps) {
@@ -256,6 +258,32 @@ TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_a_takeov
     const auto now = run(store->session(next.session));
     ASSERT_TRUE(now.has_value());
     EXPECT_EQ(now->runs.size(), 1U);
+}
+
+// A worker says in one request what has ended; so do several workers in one group.
+TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_the_ends_beside_it) {
+    open();
+    const OpenSession session{.session = SessionId{20}, .slots = 5, .lease = seconds(10)};
+    ASSERT_TRUE(commit({submit(10), submit(11), submit(12), submit(13), session,
+                        OpenStream{SessionId{20}}, Claim{SessionId{20}, 1, 5}})
+                    .has_value());
+    store.reset();
+    sql("UPDATE job SET spec = x'63' WHERE id IN (10, 12)");
+    open();
+    std::vector<Change> ends;
+    for (const std::uint64_t id : {10, 11, 12, 13})
+        ends.push_back(Report{.session = SessionId{20},
+                              .attempt = {JobId{id}, Epoch{1}},
+                              .end = {.succeeded = true, .reported = true}});
+    const auto reported = commit(ends);
+    ASSERT_TRUE(reported.has_value());
+    EXPECT_TRUE(reported->replies[0].is(Errc::corrupt));
+    EXPECT_TRUE(reported->replies[1].has_value());
+    EXPECT_TRUE(reported->replies[2].is(Errc::corrupt));
+    EXPECT_TRUE(reported->replies[3].has_value());
+    reopen();
+    for (const std::uint64_t id : {11, 13})
+        EXPECT_EQ(run(store->jobs({JobId{id}}))->front().state, JobState::succeeded);
 }
 
 // Neighbours leave `run` with one statement: nobody between them may go with them.

@@ -148,8 +148,7 @@ void read_callback_of(At at, JobSpec& into) {
     into.callback_of = of;
 }
 
-void write_input(JsonWriter& out, const Input& input) {
-    out.begin_object();
+void write_input_fields(JsonWriter& out, const Input& input) {
     out.field("job", input.job);
     out.field("generation", input.generation);
     out.field("state", to_string(input.state));
@@ -157,6 +156,11 @@ void write_input(JsonWriter& out, const Input& input) {
     if (input.exit_code) out.field("exit_code", *input.exit_code);
     if (!input.result.empty()) write_left(out, input.result);
     out.flag("result_left_out", input.result_left_out);
+}
+
+void write_input(JsonWriter& out, const Input& input) {
+    out.begin_object();
+    write_input_fields(out, input);
     out.end_object();
 }
 

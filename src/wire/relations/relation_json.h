@@ -26,6 +26,7 @@ void read_callback(const JsonCursor& at, const JobSpec& parent, JobSpec& into);
 void write_relations(JsonWriter& out, const JobSpec& spec, SpecFields fields);
 void read_callback_of(const JsonCursor& at, JobSpec& into);
 
+void write_input_fields(JsonWriter& out, const Input& input);
 void write_input(JsonWriter& out, const Input& input);
 void write_inputs(JsonWriter& out, const std::vector<Input>& inputs);
 void read_inputs(const JsonCursor& at, std::vector<Input>& into);

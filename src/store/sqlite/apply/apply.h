@@ -3,6 +3,9 @@
 // caller rolls back and throws the State away.
 #pragma once
 
+#include <cstddef>
+#include <map>
+
 #include "ports/changes.h"
 #include "ports/store.h"
 #include "store/sqlite/state/state.h"
@@ -11,7 +14,11 @@ namespace perdure::sqlite {
 
 // group.cpp: servers, and a group as one transaction (C1, L3)
 Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall);
-Result<GroupReply> commit(State& state, const Group& group);
+// Changes of a group, by index, that met a row which cannot be understood, and what they are told.
+using Damaged = std::map<std::size_t, Error>;
+// Applies all but the damaged ones. A Failure may add one to them: who then begins again, with a
+// new State, gets further.
+Result<GroupReply> commit(State& state, const Group& group, Damaged& damaged);
 Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence);
 
 // group.cpp: the rows that belong to no job

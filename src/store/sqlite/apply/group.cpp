@@ -45,6 +45,20 @@ ChangeReply apply_one(State& state, const Change& change) {
     return reply;
 }
 
+// A change may have done half of its work when it meets a row that cannot be understood: the group
+// is given up, and its name is left for whoever tries again without it.
+ChangeReply apply_unless_damaged(State& state, const Group& group, std::size_t index,
+                                 Damaged& damaged) {
+    if (const auto known = damaged.find(index); known != damaged.end()) return known->second;
+    try {
+        return apply_one(state, group.changes[index]);
+    } catch (const Failure& failure) {
+        if (!failure.fatal && failure.error.code == Errc::corrupt)
+            damaged.emplace(index, failure.error);
+        throw;
+    }
+}
+
 }  // namespace
 
 Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
@@ -67,7 +81,7 @@ Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
                         .clock = state.service.clock};
 }
 
-Result<GroupReply> commit(State& state, const Group& group) {
+Result<GroupReply> commit(State& state, const Group& group, Damaged& damaged) {
     const auto found = state.servers().find(group.server);
     if (found == state.servers().end()) return fenced_off();
     ServerRow& row = found->second;
@@ -84,7 +98,8 @@ Result<GroupReply> commit(State& state, const Group& group) {
 
     GroupReply reply;
     reply.replies.reserve(group.changes.size());
-    for (const auto& change : group.changes) reply.replies.push_back(apply_one(state, change));
+    for (std::size_t i = 0; i < group.changes.size(); ++i)
+        reply.replies.push_back(apply_unless_damaged(state, group, i, damaged));
     state.save_all();
     transaction.commit();
     state.trim();
