@@ -26,6 +26,9 @@ struct CancelHistory {
     std::uint32_t generation = 0;
 };
 
+// Fewer, and a run has shown nothing.
+inline constexpr std::uint64_t accepted_least = 5;
+
 struct History {
     std::map<std::string, SubmitHistory> submits;    // by idempotency key
     std::map<JobId, CancelHistory> cancels;          // acknowledged

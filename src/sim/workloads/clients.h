@@ -46,6 +46,7 @@ public:
     JobSpec draw_spec();
 
 private:
+    bool is_done(TrueTime until) const;
     Task<void> live(std::size_t client, TrueTime until);
     Task<void> prepare_limits(std::size_t client);
     Task<void> meddle(std::size_t client);
