@@ -90,4 +90,9 @@ LeaveDecision decide_leave(const LeaveFacts& f, const Timing& timing) {
     return {false, false, "L2/not_announced"};
 }
 
+RefusedDecision decide_refused(const RefusedFacts& facts) {
+    if (facts.items > 1) return RefusedDecision::halve;
+    return facts.has_evidence ? RefusedDecision::without_evidence : RefusedDecision::set_aside;
+}
+
 }  // namespace perdure

@@ -2,6 +2,7 @@
 // asks and when it kills (rules O4 to O10). Same facts, same decision.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -127,5 +128,14 @@ struct LeaveDecision {
     std::string_view rule;
 };
 LeaveDecision decide_leave(const LeaveFacts& facts, const Timing& timing);
+
+// A report that the server refuses as invalid: what it cannot read must not keep the rest back.
+struct RefusedFacts {
+    std::size_t items = 1;
+    bool has_evidence = false;  // of an end
+};
+// set_aside: repeated later and without its neighbours' waiting; a result is never thrown away.
+enum class RefusedDecision { halve, without_evidence, set_aside };
+RefusedDecision decide_refused(const RefusedFacts& facts);
 
 }  // namespace perdure

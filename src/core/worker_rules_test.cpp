@@ -181,5 +181,13 @@ TEST(DecideLeave, never_leaves_an_attempt_and_never_waits_for_ever) {
                 }
 }
 
+TEST(DecideRefused, finds_the_bad_item_and_gives_up_what_is_not_needed_first) {
+    for (const bool evidence : {false, true})
+        for (const std::size_t items : {2U, 3U, 1000U})
+            EXPECT_EQ(decide_refused({items, evidence}), RefusedDecision::halve);
+    EXPECT_EQ(decide_refused({1, true}), RefusedDecision::without_evidence);
+    EXPECT_EQ(decide_refused({1, false}), RefusedDecision::set_aside);
+}
+
 }  // namespace
 }  // namespace perdure

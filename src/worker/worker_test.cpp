@@ -162,6 +162,8 @@ public:
             response.answers.push_back(answer);
         }
         if (reports_fail) co_return error(Errc::unavailable, "the reply was lost");
+        if (unreadable && std::any_of(request.items.begin(), request.items.end(), unreadable))
+            co_return error(Errc::invalid, "it cannot be read");
         co_return response;
     }
 
@@ -184,6 +186,7 @@ public:
     std::function<Result<HeartbeatAnswerMessage>(const HeartbeatRequest&)> on_heartbeat;
     std::function<ItemAnswer(const ReportItem&)> on_item;
     bool reports_fail = false;
+    std::function<bool(const ReportItem&)> unreadable;  // it refuses the whole request
 
     std::vector<OpenRequest> opens;
     std::vector<HeartbeatRequest> heartbeats;
@@ -242,7 +245,9 @@ public:
     void say(ProcessEvent::Kind kind, AttemptKey attempt) {
         push({.kind = kind, .attempt = attempt, .checkpoint = "state"});
     }
-    void end(AttemptKey attempt, AttemptEnd how) { push({.attempt = attempt, .end = how}); }
+    void end(AttemptKey attempt, AttemptEnd how, EvidenceRef evidence = nullptr) {
+        push({.attempt = attempt, .end = how, .evidence = std::move(evidence)});
+    }
 
     WorkerLife life;
     std::optional<Error> prepare_error;
@@ -316,6 +321,42 @@ TEST_F(WorkerTest, repeats_a_report_until_it_is_acknowledged) {
     EXPECT_EQ(processes.forgotten, std::vector{attempt_a});
     EXPECT_FALSE(knows(attempt_a));
     EXPECT_TRUE(servers.last_report_of(attempt_a)->end.succeeded);
+}
+
+TEST_F(WorkerTest, reports_an_end_without_the_evidence_that_the_server_cannot_read) {
+    begin();
+    give(attempt_a, 1);
+    give(attempt_b, 2);
+    servers.unreadable = [](const ReportItem& item) { return item.evidence != nullptr; };
+    processes.end(attempt_a, success, std::make_shared<const Evidence>());
+    processes.end(attempt_b, success);
+    clock.pass(seconds(1));
+    EXPECT_FALSE(knows(attempt_a));
+    EXPECT_FALSE(knows(attempt_b));
+    EXPECT_TRUE(servers.last_report_of(attempt_a)->end.succeeded);
+}
+
+TEST_F(WorkerTest, an_end_that_the_server_cannot_read_keeps_nobody_back_and_is_not_lost) {
+    begin();
+    const AttemptKey attempt_c{JobId{3}, Epoch{1}};
+    give(attempt_a, 1);
+    give(attempt_b, 2);
+    give(attempt_c, 3);
+    servers.unreadable = [](const ReportItem& item) {
+        return item.attempt == attempt_b && item.kind == ReportItem::Kind::ended;
+    };
+    for (const auto key : {attempt_a, attempt_b, attempt_c}) processes.end(key, success);
+    clock.pass(seconds(1));
+    EXPECT_EQ(processes.forgotten, (std::vector{attempt_a, attempt_c}));
+    EXPECT_TRUE(knows(attempt_b));
+    const auto tried = servers.reports_of(attempt_b, ReportItem::Kind::ended);
+    clock.pass(seconds(30));
+    EXPECT_EQ(servers.reports_of(attempt_b, ReportItem::Kind::ended), tried);
+
+    servers.unreadable = nullptr;
+    clock.pass(minutes(3));
+    EXPECT_FALSE(knows(attempt_b));
+    EXPECT_TRUE(servers.last_report_of(attempt_b)->end.succeeded);
 }
 
 TEST_F(WorkerTest, starts_at_once_and_confirms_afterwards) {

@@ -1,5 +1,6 @@
 #include "worker/talk/reporter.h"
 
+#include <iterator>
 #include <utility>
 
 #include "base/fault.h"
@@ -51,13 +52,22 @@ Task<void> Reporter::run() {
 
 std::vector<Reporter::Statement> Reporter::collect() {
     std::vector<Statement> statements;
+    std::erase_if(aside_, [&](const auto& entry) {
+        return !table_.find(entry.first) || entry.second.until <= context_.now();
+    });
     if (!session_.is_open()) return statements;
     for (const auto& [key, attempt] : table_.all()) {
         if (statements.size() == batch_max) break;
-        if (auto statement = next_statement(key, attempt))
-            statements.push_back(std::move(*statement));
+        auto statement = next_statement(key, attempt);
+        if (statement && !is_aside(*statement)) statements.push_back(std::move(*statement));
     }
     return statements;
+}
+
+bool Reporter::is_aside(const Statement& statement) const {
+    const auto found = aside_.find(statement.item.attempt);
+    return found != aside_.end() && found->second.kind == statement.item.kind &&
+           found->second.serial == statement.serial;
 }
 
 std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
@@ -99,6 +109,7 @@ std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
 }
 
 Task<bool> Reporter::report_once(std::vector<Statement> statements) {
+    if (context_.stop.requested() || !session_.is_open()) co_return false;
     Sent sent{session_.id(), context_.now(), *session_.lease_until(), std::move(statements)};
     ReportRequest request{.session = sent.session};
     for (const auto& statement : sent.statements) request.items.push_back(statement.item);
@@ -109,6 +120,8 @@ Task<bool> Reporter::report_once(std::vector<Statement> statements) {
         co_return false;
     }
     auto response = co_await context_.ports.servers.report(server, std::move(request));
+    if (response.is(Errc::invalid))
+        co_return co_await refused(std::move(sent.statements), response.error());
     if (!response) {
         failed(sent, server, response.error());
         co_return false;
@@ -118,6 +131,43 @@ Task<bool> Reporter::report_once(std::vector<Statement> statements) {
         co_return false;
     }
     co_return settle(sent, response->answers);
+}
+
+Task<bool> Reporter::refused(std::vector<Statement> statements, Error why) {
+    watch_.before_speaking();
+    const RefusedFacts facts{.items = statements.size(),
+                             .has_evidence = statements.front().item.evidence != nullptr};
+    switch (decide_refused(facts)) {
+        case RefusedDecision::halve: co_return co_await report_halves(std::move(statements));
+        case RefusedDecision::without_evidence: {
+            const auto attempt = statements.front().item.attempt;
+            context_.log.write(Level::error, "the server cannot read what is known about an end",
+                               "job", attempt.job.text(), "epoch", attempt.epoch.value, "why",
+                               why.what, "next", "its end is reported without that");
+            statements.front().item.evidence = nullptr;
+            co_return co_await report_once(std::move(statements));
+        }
+        case RefusedDecision::set_aside: set_aside(statements.front(), why); break;
+    }
+    co_return true;
+}
+
+Task<bool> Reporter::report_halves(std::vector<Statement> statements) {
+    const auto middle = statements.begin() + static_cast<std::ptrdiff_t>(statements.size() / 2);
+    std::vector<Statement> second(std::make_move_iterator(middle),
+                                  std::make_move_iterator(statements.end()));
+    statements.erase(middle, statements.end());
+    const bool first_settled = co_await report_once(std::move(statements));
+    const bool second_settled = co_await report_once(std::move(second));
+    co_return first_settled&& second_settled;
+}
+
+void Reporter::set_aside(const Statement& statement, const Error& why) {
+    const auto& item = statement.item;
+    context_.log.write(Level::error, "the server cannot read a report: it is repeated in a while",
+                       "job", item.attempt.job.text(), "epoch", item.attempt.epoch.value, "cause",
+                       to_string(item.end.cause), "exit_code", item.end.exit_code, "why", why.what);
+    aside_[item.attempt] = {item.kind, statement.serial, context_.now() + idle_wait};
 }
 
 void Reporter::failed(const Sent& sent, std::size_t server, const Error& why) {
