@@ -72,6 +72,8 @@ private:
                      const std::map<SessionId, SessionView>& sessions);
     void check_holders(const AuditView& audit);
     void check_accepted(const AuditView& audit);
+    using JobsById = std::map<JobId, const JobView*>;
+    bool may_be_late(const JobView& job, const JobsById& jobs) const;
     void check_left_behind(const AuditView& audit);
     void check_awaited(const WitnessedRun& run, const JobView& job);
     void check_made(const JobView& job);

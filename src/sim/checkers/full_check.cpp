@@ -157,20 +157,31 @@ void Checker::check_stale(const WitnessedRun& run, const JobView& job) {
                                  run.attempt.job.text(), run.attempt.epoch.value));
 }
 
+// Whether a job may still go on at the end of a run without anybody's fault: because of what it is,
+// or because it had to wait for such a one.
+bool Checker::may_be_late(const JobView& job, const JobsById& jobs) const {
+    const bool never_ends = job.spec->policy.name == PolicyName::forever;
+    // A date in the future of a server whose clock was set back.
+    const bool dated = job.spec->run_at && parts_.plan.has(Fault::step_wall_clock);
+    // A hold that arrived after its author had given up on it: nobody but a person ends that.
+    const bool held = job.state == JobState::blocked && !job.blocked_on;
+    // It waits for one of those: check_relations() sees to it.
+    const bool waits = job.state == JobState::waiting;
+    if (never_ends || dated || held || waits) return true;
+    return std::any_of(job.awaited.begin(), job.awaited.end(), [&](const AwaitedView& row) {
+        const auto other = jobs.find(row.after.job);
+        return other != jobs.end() && may_be_late(*other->second, jobs);
+    });
+}
+
 // [P5] Faults have stopped long ago: what can end has ended, and nothing is left behind.
 void Checker::finished(const AuditView& audit) {
     std::size_t succeeded = 0;
+    JobsById jobs;
+    for (const auto& job : audit.jobs) jobs[job.id] = &job;
     for (const auto& job : audit.jobs) {
         if (job.state == JobState::succeeded) ++succeeded;
-        if (has_ended(job.state)) continue;
-        const bool never_ends = job.spec->policy.name == PolicyName::forever;
-        // A date in the future of a server whose clock was set back.
-        const bool dated = job.spec->run_at && parts_.plan.has(Fault::step_wall_clock);
-        // A hold that arrived after its author had given up on it: nobody but a person ends that.
-        const bool held = job.state == JobState::blocked && !job.blocked_on;
-        // It waits for one of those: check_relations() sees to it.
-        const bool waits = job.state == JobState::waiting;
-        if (never_ends || dated || held || waits) continue;
+        if (has_ended(job.state) || may_be_late(job, jobs)) continue;
         report("P5", fmt::format("{} is still {} at the end (epoch {}, {} attempts)", job.id.text(),
                                  to_string(job.state), job.epoch.value, job.attempts.size()));
     }
