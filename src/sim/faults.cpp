@@ -37,8 +37,9 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     if (mode == Mode::liveness) {
         plan.length = minutes(5);
         plan.faults_end = seconds(100);
-        // What is asked must be possible: even one slot has time for all of it in the end.
-        plan.submit_every = seconds(4) * plan.clients;
+        // What is asked must be possible: even one slot has time for all of it in the end, for what
+        // batches and callbacks add, too.
+        plan.submit_every = seconds(7) * plan.clients;
         plan.job_max = seconds(10);
     }
     plan.owners_are_safe = rng.chance(0.15);
