@@ -185,7 +185,7 @@ void Checker::finished(const AuditView& audit) {
         report("P5", fmt::format("{} is still {} at the end (epoch {}, {} attempts)", job.id.text(),
                                  to_string(job.state), job.epoch.value, job.attempts.size()));
     }
-    if (succeeded < 3 || parts_.history.accepted < accepted_least)
+    if (succeeded < succeeded_least || parts_.history.accepted < accepted_least)
         report("run", fmt::format("too little happened: {} accepted, {} succeeded",
                                   parts_.history.accepted, succeeded));
 }

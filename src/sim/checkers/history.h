@@ -28,6 +28,7 @@ struct CancelHistory {
 
 // Fewer, and a run has shown nothing.
 inline constexpr std::uint64_t accepted_least = 5;
+inline constexpr std::size_t succeeded_least = 1;  // of few, most may have been meant to fail
 
 struct History {
     std::map<std::string, SubmitHistory> submits;    // by idempotency key
