@@ -62,7 +62,7 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     out.end_object();
 }
 
-void write_attempt(JsonWriter& out, const AttemptView& attempt, const WorkerNames& workers) {
+void write_attempt(JsonWriter& out, const AttemptView& attempt, const SessionNames& workers) {
     out.begin_object();
     out.field("epoch", attempt.epoch.value);
     out.field("generation", attempt.generation);
@@ -115,7 +115,7 @@ void write_how_it_ended(JsonWriter& out, const JobView& job) {
 }
 
 void write_place(JsonWriter& out, const JobView& job, const ServiceTick& clock,
-                 const WorkerNames& workers) {
+                 const SessionNames& workers) {
     rest_field(out, "due_in", job.due, clock);
     time_field(out, "due_at", job.date);
     out.flag("held", job.state == JobState::blocked && !job.blocked_on);
@@ -189,7 +189,7 @@ void write_callbacks(JsonWriter& out, const JobView& job) {
 }
 
 // What may still run is named with where (E2).
-void write_old_process(JsonWriter& out, const JobView& job, const WorkerNames& workers) {
+void write_old_process(JsonWriter& out, const JobView& job, const SessionNames& workers) {
     if (job.state != JobState::quarantined || job.attempts.empty()) return;
     const auto& last = job.attempts.back();
     if (is_known_dead(last.end, last.late_result)) return;
@@ -255,7 +255,7 @@ void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& pro
 }
 
 void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
-               const WorkerNames& workers, const LiveProgress& progress,
+               const SessionNames& workers, const LiveProgress& progress,
                const RecoveryPage& recoveries) {
     out.begin_object();
     out.field("id", job.id);

@@ -9,16 +9,14 @@
 #include "ports/catalogue.h"
 #include "ports/views.h"
 #include "server/sessions/live_progress.h"
+#include "server/sessions/session_names.h"
 #include "wire/json_writer.h"
 
 namespace perdure {
 
-// Names of workers by their sessions.
-using WorkerNames = std::map<SessionId, std::string>;
-
 void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& progress);
 void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
-               const WorkerNames& workers, const LiveProgress& progress,
+               const SessionNames& workers, const LiveProgress& progress,
                const RecoveryPage& recoveries);
 // How it ended, and what it left. Only for a job that has ended.
 void write_result(JsonWriter& out, const JobView& job);

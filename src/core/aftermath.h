@@ -42,4 +42,25 @@ constexpr bool is_known_dead(const std::optional<AttemptEnd>& end,
     return decide_aftermath({.end = end, .late_result = late_result}).aftermath == Aftermath::dead;
 }
 
+// May a person's release go on? Asked after a process that can be reached was told to stop.
+struct ReleaseFacts {
+    Aftermath aftermath = Aftermath::out_of_reach;
+    std::optional<AttemptEnd> end_since;  // that became known since it was told
+    bool may_still_run = false;           // the person's flag --may-still-run
+};
+enum class Release { goes_on, result_came, may_still_run };
+struct ReleaseDecision {
+    Release release = Release::may_still_run;
+    std::string_view rule;
+};
+
+constexpr ReleaseDecision decide_release(const ReleaseFacts& f) {
+    if (f.aftermath == Aftermath::dead) return {Release::goes_on, "E2/known_dead"};
+    // What has just succeeded is not run again unless the person says so once more.
+    if (f.end_since && f.end_since->succeeded) return {Release::result_came, "E2/result_came"};
+    if (f.end_since) return {Release::goes_on, "E2/stopped"};
+    if (f.may_still_run) return {Release::goes_on, "E2/person_has_looked"};
+    return {Release::may_still_run, "E2/may_still_run"};
+}
+
 }  // namespace perdure

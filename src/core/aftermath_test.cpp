@@ -37,6 +37,20 @@ TEST(DecideAftermath, reaches_only_a_worker_that_speaks_to_us) {
     }
 }
 
+TEST(DecideRelease, runs_nothing_again_that_may_still_run_or_has_just_succeeded) {
+    for (const auto aftermath : {Aftermath::dead, Aftermath::reachable, Aftermath::out_of_reach})
+        for (const bool ended : {false, true})
+            for (const bool succeeded : {false, true})
+                for (const bool flag : {false, true}) {
+                    ReleaseFacts f{.aftermath = aftermath, .end_since = {}, .may_still_run = flag};
+                    if (ended) f.end_since = AttemptEnd{.succeeded = succeeded};
+                    const bool dead = aftermath == Aftermath::dead;
+                    const auto release = decide_release(f).release;
+                    EXPECT_EQ(release == Release::result_came, !dead && ended && succeeded);
+                    EXPECT_EQ(release == Release::may_still_run, !dead && !ended && !flag);
+                }
+}
+
 TEST(DecideAftermath, goes_by_the_attempts_own_row_where_nothing_else_is_known) {
     EXPECT_TRUE(is_known_dead(AttemptEnd{.reported = true}, std::nullopt));
     EXPECT_TRUE(is_known_dead(AttemptEnd{.ran = Ran::no}, std::nullopt));

@@ -152,14 +152,10 @@ Task<Result<JobView>> JobService::job(JobId id) {
     co_return std::move(found->front());
 }
 
-Task<std::map<SessionId, std::string>> JobService::workers_of(JobView job) {
-    std::map<SessionId, std::string> names;
-    for (const auto& attempt : job.attempts) {
-        if (names.contains(attempt.session)) continue;
-        auto session = co_await store_.session(attempt.session);
-        if (session) names[attempt.session] = session->worker;
-    }
-    co_return names;
+Task<SessionNames> JobService::workers_of(const JobView& job) {
+    std::vector<SessionId> sessions;
+    for (const auto& attempt : job.attempts) sessions.push_back(attempt.session);
+    return names_of_workers(store_, std::move(sessions));
 }
 
 Task<Result<void>> JobService::hold(JobId job) { return apply(Hold{job, true}); }
@@ -168,14 +164,18 @@ Task<Result<void>> JobService::unhold(JobId job) { return apply(Hold{job, false}
 
 // One that can be reached is stopped first, whatever the person says about it.
 Task<Result<void>> JobService::make_sure_it_is_dead(OldProcess old, bool may_still_run) {
-    std::optional<AttemptEnd> end;
-    if (old_processes_.stop(old)) end = co_await old_processes_.wait_for_its_end(old.attempt);
-    if (end && end->succeeded)
-        co_return error(Errc::conflict,
-                        "its old process has ended with success just now: accept that result, or "
-                        "release the job once more");
-    if (end || may_still_run) co_return Result<void>{};
-    co_return error(Errc::conflict, may_still_run_text(old));
+    ReleaseFacts facts{.aftermath = old.aftermath, .end_since = {}, .may_still_run = may_still_run};
+    if (old_processes_.stop(old))
+        facts.end_since = co_await old_processes_.wait_for_its_end(old.attempt);
+    switch (decide_release(facts).release) {
+        case Release::goes_on: break;
+        case Release::result_came:
+            co_return error(Errc::conflict,
+                            "its old process has ended with success just now: accept that result, "
+                            "or release the job once more");
+        case Release::may_still_run: co_return error(Errc::conflict, may_still_run_text(old));
+    }
+    co_return Result<void>{};
 }
 
 Task<Result<void>> JobService::deal_with_quarantined(DealWithQuarantined act) {
@@ -187,10 +187,8 @@ Task<Result<void>> JobService::deal_with_quarantined(DealWithQuarantined act) {
     if (!old) co_return old.error();
     const bool alive = old->aftermath != Aftermath::dead;
     if (act.action == QuarantineAction::release) {
-        if (alive) {
-            auto dead = co_await make_sure_it_is_dead(*old, act.may_still_run);
-            if (!dead) co_return dead;
-        }
+        auto dead = co_await make_sure_it_is_dead(*old, act.may_still_run);
+        if (!dead) co_return dead;
         // The attempt's own row does not know that its host was started anew since.
         act.may_still_run = act.may_still_run || !alive;
     }

@@ -16,6 +16,7 @@
 #include "server/dispatcher.h"
 #include "server/group_commit.h"
 #include "server/recovery/old_process.h"
+#include "server/sessions/session_names.h"
 #include "wire/job_json.h"
 
 namespace perdure {
@@ -56,7 +57,7 @@ public:
     Task<Result<Cancelled>> cancel(JobId job);
     Task<Result<JobView>> job(JobId id);
     // Who had its attempts, as far as that is known.
-    Task<std::map<SessionId, std::string>> workers_of(JobView job);
+    Task<SessionNames> workers_of(const JobView& job);
     Task<Result<void>> hold(JobId job);
     Task<Result<void>> unhold(JobId job);
     // A process that may still run is stopped if it can be reached (E2): before a release, which

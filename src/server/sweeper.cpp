@@ -28,22 +28,12 @@ Task<std::size_t> Sweeper::sweep() {
     }
 }
 
-Task<SessionNames> Sweeper::workers_of(std::vector<SessionId> sessions) {
-    SessionNames names;
-    for (const auto id : sessions) {
-        if (names.contains(id)) continue;
-        auto session = co_await store_.session(id);
-        if (session) names[id] = session->worker;
-    }
-    co_return names;
-}
-
 Task<Result<SweepReport>> Sweeper::sweep_by_hand(SweepByHand how) {
     auto overdue = co_await store_.overdue(clock_.wall(), batch_max);
     if (!overdue) co_return overdue.error();
     std::vector<SessionId> sessions;
     for (const auto& lost : overdue->runs) sessions.push_back(lost.run.session);
-    const auto names = co_await workers_of(std::move(sessions));
+    const auto names = co_await names_of_workers(store_, std::move(sessions));
     auto report = report_of(*overdue, names);
     if (how == SweepByHand::report_only) co_return report;
     auto changes = decide(*overdue);

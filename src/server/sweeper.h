@@ -27,7 +27,6 @@ public:
     Task<Result<SweepReport>> sweep_by_hand(SweepByHand how);
 
 private:
-    Task<SessionNames> workers_of(std::vector<SessionId> sessions);
     std::vector<Change> decide(const OverdueView& overdue) const;
 
     Store& store_;

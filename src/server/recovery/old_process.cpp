@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/probe.h"
+#include "core/presence.h"
 
 namespace perdure {
 namespace {
@@ -27,7 +28,7 @@ Task<Result<OldProcess>> OldProcesses::find(JobView job) {
     facts.session_is_open = now.open;
     facts.same_boot = now.directory.boot == owner->directory.boot;
     old.silent_for = now.clock.now - now.heard_at;
-    facts.suspect = old.silent_for >= timing_.suspect;
+    facts.suspect = is_silent(now.heard_at, now.clock.now, timing_);
     old.aftermath = decide_aftermath(facts).aftermath;
     old.session = now.session;
     old.worker = owner->worker;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ports/store.h"
+#include "server/sessions/session_names.h"
 
 namespace perdure {
 
@@ -23,9 +24,6 @@ struct SweepReport {
     std::vector<SweepFinding> findings;
     bool carried_out = false;
 };
-
-// Names of workers by their sessions, as far as they are known.
-using SessionNames = std::map<SessionId, std::string>;
 
 // What decide() of the sweeper makes of each thing that is overdue; its changes are in the order
 // of the findings that act.

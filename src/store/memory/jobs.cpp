@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/zoo.h"
 #include "core/aftermath.h"
+#include "core/batch.h"
 #include "core/presence.h"
 #include "core/submit.h"
 #include "store/memory/apply.h"
@@ -230,7 +231,7 @@ ChangeReply apply(State& state, const SubmitAll& change) {
     BatchSubmitted batch;
     std::map<JobId, JobId> found;  // what was asked for under this id is that job
     for (const auto& asked : change.jobs) {
-        const auto job = with_found(asked, found);
+        const Submit job{asked.id, with_found(asked.spec, found), asked.body_hash};
         const auto known = look_up(state, job, earlier);
         batch.jobs.push_back(*known ? **known : create(state, job));
         found[asked.id] = batch.jobs.back().id;

@@ -39,16 +39,6 @@ std::optional<Error> why_not_after(State& state, const JobSpec& spec,
     return std::nullopt;
 }
 
-Submit with_found(const Submit& asked, const std::map<JobId, JobId>& found) {
-    if (asked.spec->after.empty()) return asked;
-    auto spec = *asked.spec;
-    for (auto& after : spec.after) {
-        const auto other = found.find(after.job);
-        if (other != found.end()) after.job = other->second;
-    }
-    return {asked.id, std::make_shared<const JobSpec>(std::move(spec)), asked.body_hash};
-}
-
 void begin_waiting(State& state, JobRow& job) {
     if (const auto& of = job.spec->callback_of) {
         const auto input = input_of_ended(state.jobs.at(of->job));

@@ -25,8 +25,6 @@ Input input_of_ended(const JobRow& job);
 // after.cpp. Why `after` cannot be: it names what is neither there nor in `earlier`.
 std::optional<Error> why_not_after(State& state, const JobSpec& spec,
                                    const std::set<JobId>& earlier);
-// The same submit with `after` naming the jobs that were found for others of its batch.
-Submit with_found(const Submit& asked, const std::map<JobId, JobId>& found);
 // Notes what a new job waits for.
 void begin_waiting(State& state, JobRow& job);
 bool waits_for_others(const JobRow& job);

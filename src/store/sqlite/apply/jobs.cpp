@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "core/batch.h"
 #include "core/presence.h"
 #include "core/submit.h"
 #include "store/sqlite/apply/apply.h"
@@ -196,7 +197,7 @@ ChangeReply apply(State& state, const SubmitAll& change) {
     batch.jobs.reserve(change.jobs.size());
     std::map<JobId, JobId> found;  // what was asked for under this id is that job
     for (const auto& asked : change.jobs) {
-        const auto job = with_found(asked, found);
+        const Submit job{asked.id, with_found(asked.spec, found), asked.body_hash};
         const auto known = look_up(state, job, earlier);
         batch.jobs.push_back(*known ? **known : create(state, job));
         found[asked.id] = batch.jobs.back().id;
