@@ -7,8 +7,10 @@ endif()
 # No -DNDEBUG anywhere: the checks of the libraries stay on in release, like our own.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
 set(CMAKE_CXX_FLAGS_DEBUG "-Og -g")
-# A test runs once for each time it is compiled: a quarter less to compile is worth more.
-set(PERDURE_TEST_OPTIMIZATION $<$<CONFIG:Release>:-O1>)
+# What is compiled more often than it is busy: a quarter less to compile is worth more. Tests that
+# fail are looked at in a debug build.
+set(PERDURE_COLD_OPTIMIZATION $<$<CONFIG:Release>:-O1>)
+set(PERDURE_TEST_OPTIMIZATION $<$<CONFIG:Release>:-O1> $<$<CONFIG:Release>:-g0>)
 set(CMAKE_CXX_FLAGS_ASAN
     "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all")
 
@@ -20,6 +22,10 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 add_compile_options(-Wno-missing-field-initializers)
 # g++ 12 warns about std::string operator+ inside its own header (GCC bug 105651).
 add_compile_options(-Wno-restrict -Wno-mismatched-new-delete)
+set(PERDURE_BATCHES OFF)  # see cmake/module.cmake
+if(CMAKE_BUILD_TYPE MATCHES "^(Release|Tsan)$")
+  set(PERDURE_BATCHES ON)
+endif()
 set(SANITIZED OFF)
 if(CMAKE_BUILD_TYPE MATCHES "^(Asan|Tsan)$")
   set(SANITIZED ON)

@@ -1,5 +1,5 @@
 # perdure_embed_sql(store_sqlite src/store/sqlite/migrations): the numbered .sql files of a folder
-# become the function of that name (store/sqlite/db/embedded.h), production and zoo alike.
+# become the function of that name (store/sqlite/db/embedded.h).
 function(perdure_embed_sql module dir)
   get_filename_component(function ${dir} NAME)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/[0-9]*_*.sql)
@@ -27,7 +27,5 @@ const std::vector<Migration>& @function@() {
 
 }  // namespace perdure::sqlite
 ")
-  foreach(suffix "" _zoo)
-    target_sources(perdure_${module}${suffix} PRIVATE ${source})
-  endforeach()
+  target_sources(perdure_${module} PRIVATE ${source})
 endfunction()

@@ -35,11 +35,16 @@ function(perdure_precompile name libraries)
   target_precompile_headers(${name} PRIVATE ${ARGN})
 endfunction()
 
-set(asio_libraries Boost::headers fmt::fmt Threads::Threads)
+add_library(perdure_asio INTERFACE)
+target_link_libraries(perdure_asio INTERFACE Boost::headers Threads::Threads)
+target_compile_definitions(perdure_asio INTERFACE BOOST_ASIO_NO_DEPRECATED)
+
+set(asio_libraries perdure_asio fmt::fmt)
 perdure_precompile(perdure_pch "${asio_libraries}" ${asio_headers} ${common_headers})
-target_compile_definitions(perdure_pch PRIVATE BOOST_ASIO_NO_DEPRECATED)
 perdure_precompile(perdure_pch_test "${asio_libraries};GTest::gtest" ${asio_headers}
                    ${common_headers} <gtest/gtest.h>)
-target_compile_definitions(perdure_pch_test PRIVATE BOOST_ASIO_NO_DEPRECATED)
 target_compile_options(perdure_pch_test PRIVATE ${PERDURE_TEST_OPTIMIZATION})
+perdure_precompile(perdure_pch_pure_test "fmt::fmt;GTest::gtest;rapidcheck" ${common_headers}
+                   <gtest/gtest.h>)
+target_compile_options(perdure_pch_pure_test PRIVATE ${PERDURE_TEST_OPTIMIZATION})
 perdure_precompile(perdure_pch_json "Boost::headers;fmt::fmt" <boost/json.hpp> ${common_headers})

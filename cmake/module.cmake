@@ -1,19 +1,20 @@
 # The layer rule as code.
 #
 #   perdure_module(NAME core DIR src/core DEPENDS base [SUBDIRS ...] [TEST_DEPENDS ...]
-#                  [PURE | BOOST | ASIO])
+#                  [PURE | BOOST | ASIO] [COLD] [ZOO])
 #   perdure_program(NAME perdure-sim SOURCES ... DEPENDS sim [ZOO])
 #   perdure_static_program(NAME perdure-shim DIRS ... SOURCES ... MODULES ...)
-#   perdure_test(NAME contract_test DIR tests/contract DEPENDS store_memory [ZOO] [UNREGISTERED])
+#   perdure_test(NAME contract DIR tests/contract DEPENDS store_memory [ZOO main.cpp ...])
 #
 # Includes are written from src/ on (`#include "core/job.h"`), but src/ is on nobody's include
 # path. Each module exposes its own folder alone, through a link in the build tree:
 #   <build>/include/core/core -> src/core
 # so a header of a module that is not in DEPENDS, directly or through others, is not found.
 #
-# Each module is a library perdure_<name>, and a second one perdure_<name>_zoo, compiled with
-# PERDURE_ZOO=1: only there do the deliberate bugs exist. A _zoo library links _zoo libraries,
-# and it is built only when a program or test marked ZOO needs it.
+# Each module is a library perdure_<name>, and a second one perdure_<name>_zoo, which links _zoo
+# libraries. Those of modules marked ZOO are compiled with PERDURE_ZOO=1: only there do the
+# deliberate bugs exist, and only in sources, never in headers. The others are the same objects
+# again. They are built only when a program or test marked ZOO needs them.
 #
 # A folder that is missing or empty gives an empty module, and a program or test without
 # sources is left out, both with a message, so that the tree builds while it grows.
@@ -39,14 +40,16 @@ function(perdure_use_libraries target scope kind)
   elseif(kind STREQUAL "BOOST")
     target_link_libraries(${target} ${scope} Boost::headers fmt::fmt)
   else()
-    target_link_libraries(${target} ${scope} Boost::headers fmt::fmt Threads::Threads)
-    target_compile_definitions(${target} ${scope} BOOST_ASIO_NO_DEPRECATED)
+    target_link_libraries(${target} ${scope} perdure_asio fmt::fmt)
   endif()
 endfunction()
 
 # How the sources of a target that has some are compiled. TEST: they include gtest as well.
 function(perdure_compile_as target kind)
-  if(kind STREQUAL "PURE")
+  if(kind STREQUAL "PURE" AND "TEST" IN_LIST ARGN)
+    target_precompile_headers(${target} REUSE_FROM perdure_pch_pure_test)
+    target_compile_options(${target} PRIVATE ${PERDURE_TEST_OPTIMIZATION})
+  elseif(kind STREQUAL "PURE")
     target_compile_options(${target} PRIVATE -include ${PROJECT_SOURCE_DIR}/cmake/no_boost.h)
   elseif(kind STREQUAL "BOOST")
     target_precompile_headers(${target} REUSE_FROM perdure_pch_json)
@@ -58,12 +61,29 @@ function(perdure_compile_as target kind)
   endif()
 endfunction()
 
+# Few large steps are built in half the time of many small ones: most of a small one is reading the
+# same headers again. Debug and Asan builds compile each file alone, and so prove that it can be.
+# The warnings left out are true only of files that are alone.
+function(perdure_in_batches target size)
+  if(NOT PERDURE_BATCHES)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage -Wno-shadow)
+endfunction()
+
 function(perdure_library suffix)
   set(target perdure_${arg_NAME}${suffix})
-  if(sources)
+  set(scope PUBLIC)
+  if(sources AND suffix AND NOT arg_ZOO)
+    add_library(${target} STATIC $<TARGET_OBJECTS:perdure_${arg_NAME}>)
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  elseif(sources)
     add_library(${target} STATIC ${sources})
-    set(scope PUBLIC)
     perdure_compile_as(${target} ${kind})
+    if(arg_COLD OR suffix)
+      target_compile_options(${target} PRIVATE ${PERDURE_COLD_OPTIMIZATION})
+    endif()
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -74,29 +94,29 @@ function(perdure_library suffix)
   perdure_use_libraries(${target} ${scope} ${kind})
   perdure_link(${target} ${scope} "${suffix}" ${arg_DEPENDS})
   if(suffix)
-    target_compile_definitions(${target} ${scope} PERDURE_ZOO=1)
-    # Nobody edits and compiles a variant over and over: few large steps are built faster. The
-    # warnings left out are true only of files that are alone.
-    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON UNITY_BUILD ON
-                                               UNITY_BUILD_BATCH_SIZE 12)
-    if(sources)
-      target_compile_options(${target} PRIVATE -Wno-subobject-linkage -Wno-shadow)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    if(sources AND arg_ZOO)  # nobody edits and compiles a variant over and over
+      target_compile_definitions(${target} PRIVATE PERDURE_ZOO=1)
+      # A false alarm of g++ 12 at -O1; the module itself is compiled with the warning.
+      target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
+      perdure_in_batches(${target} 12)
     endif()
+  elseif(sources)
+    perdure_in_batches(${target} 6)
   endif()
 endfunction()
+
+set(test_libraries GTest::gtest GTest::gtest_main rapidcheck rapidcheck_gtest)
 
 # Every test is listed by name, as <executable>.<Suite>.<test>.
 function(perdure_register_tests target)
-  target_link_libraries(${target} PRIVATE GTest::gtest GTest::gtest_main rapidcheck
-                                          rapidcheck_gtest)
-  if(NOT arg_UNREGISTERED)
-    gtest_discover_tests(${target} TEST_PREFIX ${target}. DISCOVERY_TIMEOUT 60
-                         PROPERTIES TIMEOUT 300)
-  endif()
+  target_link_libraries(${target} PRIVATE ${test_libraries})
+  gtest_discover_tests(${target} TEST_PREFIX ${target}. DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT 300)
 endfunction()
 
 function(perdure_module)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "PURE;BOOST;ASIO" "NAME;DIR"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "PURE;BOOST;ASIO;COLD;ZOO" "NAME;DIR"
                         "DEPENDS;SUBDIRS;TEST_DEPENDS")
   set(kind BOOST)
   if(arg_PURE)
@@ -131,6 +151,7 @@ function(perdure_module)
     perdure_compile_as(${target} ${kind} TEST)
     perdure_link(${target} PRIVATE "" ${arg_NAME} ${arg_TEST_DEPENDS})
     perdure_register_tests(${target})
+    perdure_in_batches(${target} 6)
   endif()
 endfunction()
 
@@ -145,11 +166,14 @@ function(perdure_program)
     return()
   endif()
   set(suffix "")
+  add_executable(${arg_NAME} ${sources})
   if(arg_ZOO)
     set(suffix "_zoo")
+    target_compile_definitions(${arg_NAME} PRIVATE PERDURE_ZOO=1)
   endif()
-  add_executable(${arg_NAME} ${sources})
+  perdure_in_batches(${arg_NAME} 4)
   perdure_compile_as(${arg_NAME} ASIO)
+  target_compile_options(${arg_NAME} PRIVATE ${PERDURE_COLD_OPTIMIZATION})
   perdure_use_libraries(${arg_NAME} PRIVATE ASIO)
   target_link_libraries(${arg_NAME} PRIVATE CLI11::CLI11)
   perdure_link(${arg_NAME} PRIVATE "${suffix}" ${arg_DEPENDS})
@@ -169,6 +193,7 @@ function(perdure_static_program)
   foreach(module IN LISTS arg_MODULES)
     target_include_directories(${arg_NAME} PRIVATE ${PROJECT_BINARY_DIR}/include/${module})
   endforeach()
+  perdure_in_batches(${arg_NAME} 20)
   target_compile_options(${arg_NAME} PRIVATE -ffunction-sections -fdata-sections)
   if(NOT SANITIZED)
     target_compile_options(${arg_NAME} PRIVATE -fno-pie)
@@ -176,29 +201,35 @@ function(perdure_static_program)
   endif()
 endfunction()
 
+# Tests across modules: a program NAME_test. With ZOO there is also NAME_zoo, which is no test by
+# itself: the same cases on the variants, and with PERDURE_ZOO=1 the files that are named there.
 function(perdure_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "ZOO;UNREGISTERED" "NAME;DIR" "DEPENDS")
-  if(arg_ZOO AND SANITIZED)
-    return()
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;DIR" "DEPENDS;ZOO")
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.cpp)
-  if(NOT sources)
-    message(STATUS "test ${arg_NAME}: ${arg_DIR} has no sources yet")
-    return()
-  endif()
+  list(TRANSFORM arg_ZOO PREPEND ${PROJECT_SOURCE_DIR}/${arg_DIR}/)
+  list(REMOVE_ITEM sources ${arg_ZOO})
   perdure_expose(${arg_DIR} ${arg_DIR} ${arg_DIR})
-  set(suffix "")
-  if(arg_ZOO)
-    set(suffix "_zoo")
+
+  set(cases ${arg_NAME}_cases)
+  add_library(${cases} OBJECT EXCLUDE_FROM_ALL ${sources})
+  perdure_in_batches(${cases} 6)
+  perdure_test_target(${cases} "")
+  add_executable(${arg_NAME}_test ${arg_ZOO} $<TARGET_OBJECTS:${cases}>)
+  perdure_test_target(${arg_NAME}_test "")
+  perdure_register_tests(${arg_NAME}_test)
+  if(arg_ZOO AND NOT SANITIZED)
+    add_executable(${arg_NAME}_zoo ${arg_ZOO} $<TARGET_OBJECTS:${cases}>)
+    perdure_test_target(${arg_NAME}_zoo "_zoo")
+    target_compile_definitions(${arg_NAME}_zoo PRIVATE PERDURE_ZOO=1)
+    target_link_libraries(${arg_NAME}_zoo PRIVATE ${test_libraries})
   endif()
-  add_executable(${arg_NAME} ${sources})
-  if(arg_ZOO)
-    set_target_properties(${arg_NAME} PROPERTIES UNITY_BUILD ON)
-    target_compile_options(${arg_NAME} PRIVATE -Wno-subobject-linkage -Wno-shadow)
-  endif()
-  target_include_directories(${arg_NAME} PRIVATE ${PROJECT_BINARY_DIR}/include/${arg_DIR})
-  perdure_compile_as(${arg_NAME} ASIO TEST)
-  perdure_use_libraries(${arg_NAME} PRIVATE ASIO)
-  perdure_link(${arg_NAME} PRIVATE "${suffix}" ${arg_DEPENDS})
-  perdure_register_tests(${arg_NAME})
+endfunction()
+
+function(perdure_test_target target suffix)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/include/${arg_DIR})
+  target_link_libraries(${target} PRIVATE ${test_libraries})
+  perdure_compile_as(${target} ASIO TEST)
+  perdure_use_libraries(${target} PRIVATE ASIO)
+  perdure_link(${target} PRIVATE "${suffix}" ${arg_DEPENDS})
 endfunction()

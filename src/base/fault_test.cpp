@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <set>
 
-namespace perdure {
+namespace perdure::fault_test {
 namespace {
 
 // Faults are of the whole process: each test leaves none behind.
@@ -105,4 +105,4 @@ TEST_F(Faults, kill_the_process_and_have_counted_it_before) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::fault_test

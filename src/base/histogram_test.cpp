@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace perdure {
+namespace perdure::histogram_test {
 namespace {
 
 TEST(Histogram, counts_cumulatively_and_what_is_beyond_all_bounds_too) {
@@ -28,4 +28,4 @@ TEST(Histogram, needs_no_labels) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::histogram_test

@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace perdure {
+namespace perdure::id_test {
 namespace {
 
 TEST(Id, text_is_thirteen_characters_and_sorts_like_the_value) {
@@ -63,4 +63,4 @@ TEST(IdSource, two_servers_never_make_the_same_id) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::id_test

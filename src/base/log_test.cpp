@@ -21,7 +21,7 @@ struct fmt::formatter<perdure::Costly> : fmt::formatter<int> {
     }
 };
 
-namespace perdure {
+namespace perdure::log_test {
 namespace {
 
 class Lines : public LogSink {
@@ -73,4 +73,4 @@ TEST(Level, every_level_has_a_spelling_of_its_own) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::log_test

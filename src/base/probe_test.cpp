@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace perdure {
+namespace perdure::probe_test {
 namespace {
 
 const Probe* find(std::string_view name) {
@@ -43,4 +43,4 @@ TEST(Probe, adds_up_the_hits_of_other_runs) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::probe_test

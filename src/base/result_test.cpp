@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace perdure {
+namespace perdure::result_test {
 namespace {
 
 Result<int> half(int n) {
@@ -67,4 +67,4 @@ TEST(Errc, every_code_has_a_spelling_of_its_own) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::result_test

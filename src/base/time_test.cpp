@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-namespace perdure {
+namespace perdure::time_test {
 namespace {
 
 template <class A, class B>
@@ -51,4 +51,4 @@ TEST(Duration, is_a_number_of_microseconds) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::time_test

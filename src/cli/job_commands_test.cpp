@@ -20,10 +20,6 @@ ApiAnswer job(const std::string& fields) {
 const auto succeeded = job(R"j("state":"succeeded","cause":"exit","exit_code":0,
     "ended_at":"2026-11-15T11:59:00Z","attempts":[{"epoch":1,"cause":"exit"}])j");
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 // --- run -------------------------------------------------------------------------------------
 
 TEST(Run, shows_the_output_and_ends_as_the_job_ends) {

@@ -7,10 +7,6 @@
 namespace perdure::cli {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 TEST(Queues, show_counts_and_what_is_paused) {
     Stage stage;
     stage.expect("GET /v1/queues", json_answer(200, R"j({"queues":[{"queue":"slow","paused":true,

@@ -7,10 +7,6 @@
 namespace perdure::cli {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 constexpr auto answer = R"j({"id":"06na5x0g00000","state":"ready","generation":1,
     "policy":{"name":"patient","base":"default","rules":[{}]},"effects":"repeatable","lines":[
     {"causes":["exit"],"exit_codes":[75],"next":"later","wait":"5s","another_worker":true,

@@ -6,10 +6,6 @@
 namespace perdure::cli {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 const std::string two_jobs = R"j({"jobs":[{"id":"b","queue":"mail","epoch":3,
     "cause":"crash(signal)","ended_at":"2026-11-15T11:57:00Z","argv":["pay"]},
     {"id":"a","queue":"mail","epoch":1,"cause":"worker_lost","may_still_run_on":"anvil",

@@ -7,7 +7,7 @@
 namespace perdure::cli {
 namespace {
 
-const auto accepted =
+const auto accepted_batch =
     json_answer(201, R"j({"id":"06na5x0g00000","state":"ready","created":true})j");
 const auto two = json_answer(201, R"j({"jobs":[{"id":"06na5x0g00000","created":true},
     {"id":"06na5x0g00001","created":true}]})j");
@@ -24,7 +24,7 @@ TEST(SplitWords, goes_by_quotes_and_backslashes_and_nothing_else) {
 
 TEST(Submit, sends_callbacks_and_what_to_wait_for) {
     Stage stage;
-    stage.expect("POST /v1/jobs", accepted);
+    stage.expect("POST /v1/jobs", accepted_batch);
     EXPECT_EQ(stage.run({"submit", "--quiet", "--idempotency-key", "k", "--after",
                          "06na5x0g00009:end", "--on-failure", "./page 'me now'", "--on-end",
                          R"({"kind":"tidy"})", "--", "true"}),
@@ -38,7 +38,7 @@ TEST(Submit, sends_callbacks_and_what_to_wait_for) {
 
 TEST(Submit, notifies_by_a_webhook_at_the_end) {
     Stage stage;
-    stage.expect("POST /v1/jobs", accepted);
+    stage.expect("POST /v1/jobs", accepted_batch);
     EXPECT_EQ(stage.run({"submit", "--quiet", "--idempotency-key", "k", "--on-end", "./tidy",
                          "--notify", "https://a.example/in", "--notify", "http://b.example",
                          "--notify-secret", "billing", "--", "true"}),

@@ -175,4 +175,8 @@ public:
     }
 };
 
+inline bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
 }  // namespace perdure::cli

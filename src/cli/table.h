@@ -34,6 +34,6 @@ private:
 std::size_t columns_of(std::string_view text);
 // At most `most` characters; what is cut ends with "…". Control characters become "·", so that no
 // name of a job can play with the terminal.
-std::string fitted(std::string_view text, std::size_t most);
+std::string fitted(std::string_view text, std::size_t most = std::string_view::npos);
 
 }  // namespace perdure::cli

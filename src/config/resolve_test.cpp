@@ -6,7 +6,7 @@
 
 #include "base/nearest.h"
 
-namespace perdure {
+namespace perdure::resolve_test {
 namespace {
 
 ConfigSources sources(std::string file = "") {
@@ -314,4 +314,4 @@ TEST(ResolvePolicies, refuses_what_is_wrong_with_its_line) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::resolve_test

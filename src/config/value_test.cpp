@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace perdure {
+namespace perdure::value_test {
 namespace {
 
 TEST(HostPort, knows_loopback_from_the_world) {
@@ -32,4 +32,4 @@ TEST(Lists, are_words_between_commas) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::value_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace perdure {
+namespace perdure::aftermath_test {
 namespace {
 
 std::vector<AftermathFacts> every_combination() {
@@ -60,4 +60,4 @@ TEST(DecideAftermath, goes_by_the_attempts_own_row_where_nothing_else_is_known) 
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::aftermath_test

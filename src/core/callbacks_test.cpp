@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace perdure {
+namespace perdure::callbacks_test {
 namespace {
 
 constexpr On ons[] = {On::success, On::failure, On::end};
@@ -108,4 +108,4 @@ TEST(WithinLimit, leaves_out_what_is_too_much_together) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::callbacks_test

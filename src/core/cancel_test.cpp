@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace perdure {
+namespace perdure::cancel_test {
 namespace {
 
 std::vector<CancelFacts> every_cancel() {
@@ -125,4 +125,4 @@ TEST(DecideQuarantine, gives_each_of_its_rules) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::cancel_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace perdure {
+namespace perdure::cause_test {
 namespace {
 
 TEST(Cause, every_cause_has_one_spelling_of_its_own) {
@@ -62,4 +62,4 @@ TEST(AttemptEnd, claims_nothing_that_nobody_has_said) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::cause_test

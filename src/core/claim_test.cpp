@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-namespace perdure {
+namespace perdure::claim_test {
 namespace {
 
 constexpr Timing timing;
@@ -167,4 +167,4 @@ TEST(DecideAdmission, gives_each_of_its_rules) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::claim_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace perdure {
+namespace perdure::crash_loop_test {
 namespace {
 
 // O9, [P6].
@@ -28,4 +28,4 @@ TEST(DecideCrashLoop, never_ends_an_attempt_while_new_ones_may_start) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::crash_loop_test

@@ -10,7 +10,6 @@ namespace perdure {
 namespace {
 
 constexpr std::array<std::string_view, 3> class_words = {"crash", "timeout", "verdict"};
-constexpr auto duration_max = days(3650);
 constexpr std::size_t text_max = 1024;
 
 // One id for each rule: what is stored with an attempt must outlive every policy.

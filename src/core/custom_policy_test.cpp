@@ -8,7 +8,7 @@
 
 #include "core/recovery.h"
 
-namespace perdure {
+namespace perdure::custom_policy_test {
 namespace {
 
 constexpr auto always = CustomRule::always;
@@ -338,4 +338,4 @@ TEST(FindRuleConflict, is_a_once_job_that_would_run_again_after_its_own_failure)
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::custom_policy_test

@@ -8,7 +8,7 @@
 
 #include "core/custom_policy.h"
 
-namespace perdure {
+namespace perdure::explain_policy_test {
 namespace {
 
 const Outlook* line_about(const std::vector<Outlook>& lines, Cause cause, bool alone = false,
@@ -72,4 +72,4 @@ TEST(ExplainPolicy, knows_the_guard_of_the_effects) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::explain_policy_test

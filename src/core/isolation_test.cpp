@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-namespace perdure {
+namespace perdure::isolation_test {
 namespace {
 
 constexpr Timing timing;
@@ -180,4 +180,4 @@ TEST(Isolation, is_spelt_as_in_the_table) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::isolation_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace perdure {
+namespace perdure::job_test {
 namespace {
 
 TEST(Places, every_state_stands_in_its_own_row) {
@@ -97,4 +97,4 @@ TEST(Effects, are_spelt_as_in_the_table) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::job_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace perdure {
+namespace perdure::keeper_test {
 namespace {
 
 using Kind = KeeperDecision::Kind;
@@ -75,4 +75,4 @@ TEST(DecideKeeper, gives_each_of_its_rules) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::keeper_test

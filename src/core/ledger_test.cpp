@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace perdure {
+namespace perdure::ledger_test {
 namespace {
 
 std::vector<Next> every_next() {
@@ -132,4 +132,4 @@ TEST(Tell, reads_like_a_sentence) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::ledger_test

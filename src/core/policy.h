@@ -24,6 +24,9 @@ constexpr std::string_view to_string(PolicyName name) {
     return "default";
 }
 
+// Deadlines are sums that must not overflow.
+inline constexpr auto duration_max = days(3650);
+
 // The wait before run n + 1: constant w, linear n w, exponential w 2^(n-1), up to a cap.
 enum class Growth { constant, linear, exponential };
 

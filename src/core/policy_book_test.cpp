@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace perdure {
+namespace perdure::policy_book_test {
 namespace {
 
 PolicyChoice patient() {
@@ -95,4 +95,4 @@ TEST(DecidePolicy, what_was_settled_before_stays_whatever_the_configuration_says
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::policy_book_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace perdure {
+namespace perdure::policy_test {
 namespace {
 
 using Class = CauseClass;
@@ -234,4 +234,4 @@ TEST(PolicyName, is_spelt_as_in_the_table) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::policy_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace perdure {
+namespace perdure::presence_test {
 namespace {
 
 constexpr bool both[] = {false, true};
@@ -49,4 +49,4 @@ TEST(DecideSessionRetention, forgets_what_no_attempt_can_name) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::presence_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace perdure {
+namespace perdure::reconcile_test {
 namespace {
 
 using Kind = ReconcileDecision::Kind;
@@ -233,4 +233,4 @@ TEST(DecideReconcile, gives_each_of_its_rules) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::reconcile_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace perdure {
+namespace perdure::recovery_test {
 namespace {
 
 constexpr Timing timing;
@@ -573,4 +573,4 @@ TEST(DecideNext, an_uncounted_end_waits_like_the_first_of_its_kind) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::recovery_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace perdure {
+namespace perdure::report_test {
 namespace {
 
 std::vector<ReportFacts> every_report() {
@@ -132,4 +132,4 @@ TEST(DecideProgress, gives_each_of_its_rules) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::report_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace perdure {
+namespace perdure::resources_test {
 namespace {
 
 // 64 combinations: what is asked for, times what there is.
@@ -22,4 +22,4 @@ TEST(DecideResources, runs_exactly_where_every_limit_that_was_asked_for_holds) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::resources_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace perdure {
+namespace perdure::restart_test {
 namespace {
 
 using Kind = ChildEndDecision::Kind;
@@ -69,4 +69,4 @@ TEST(DecideChildEnd, lets_go_what_leaves_by_itself) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::restart_test

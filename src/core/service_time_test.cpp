@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace perdure {
+namespace perdure::service_time_test {
 namespace {
 
 constexpr Timing timing;
@@ -127,4 +127,4 @@ TEST(IsOver, needs_both_the_deadline_and_the_end_of_the_grace) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::service_time_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace perdure {
+namespace perdure::start_test {
 namespace {
 
 constexpr Timing timing;
@@ -174,4 +174,4 @@ TEST(DecideExec, gives_each_of_its_rules) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::start_test

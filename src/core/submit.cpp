@@ -19,7 +19,6 @@ constexpr std::uint64_t memory_min = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_max = std::uint64_t{1} << 50;
 constexpr std::uint32_t cpu_percent_max = 100'000;
 constexpr std::uint32_t processes_max = std::uint32_t{1} << 22;
-constexpr auto duration_max = days(3650);  // deadlines are sums that must not overflow
 
 using Fault = std::optional<SpecFault>;
 

@@ -9,7 +9,7 @@
 
 #include "core/callbacks.h"
 
-namespace perdure {
+namespace perdure::submit_test {
 namespace {
 
 JobSpec acceptable() { return {.argv = {"true"}}; }
@@ -292,4 +292,4 @@ TEST(BodyHash, tells_callbacks_and_after_apart) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::submit_test

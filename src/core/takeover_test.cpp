@@ -7,7 +7,7 @@
 
 #include "core/recovery.h"
 
-namespace perdure {
+namespace perdure::takeover_test {
 namespace {
 
 constexpr Timing timing;
@@ -194,4 +194,4 @@ TEST(DecideInherit, gives_each_of_its_rules) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::takeover_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace perdure {
+namespace perdure::timeouts_test {
 namespace {
 
 using Kind = WaitDecision::Kind;
@@ -130,4 +130,4 @@ TEST(DecideRetention, keeps_what_waits_for_a_person) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::timeouts_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace perdure {
+namespace perdure::timing_test {
 namespace {
 
 constexpr Timing t;
@@ -37,4 +37,4 @@ TEST(Timing, recovery_fits_into_its_bounds) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::timing_test

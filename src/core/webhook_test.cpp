@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace perdure {
+namespace perdure::webhook_test {
 namespace {
 
 IpAddress address(std::string_view text) {
@@ -148,4 +148,4 @@ TEST(NetworkText, is_read_strictly) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::webhook_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace perdure {
+namespace perdure::why_test {
 namespace {
 
 std::vector<WhyWorkers> all_workers() {
@@ -142,4 +142,4 @@ TEST(Explain, a_scheduled_job_says_when) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::why_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace perdure {
+namespace perdure::worker_rules_test {
 namespace {
 
 constexpr bool both[] = {false, true};
@@ -190,4 +190,4 @@ TEST(DecideRefused, finds_the_bad_item_and_gives_up_what_is_not_needed_first) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::worker_rules_test

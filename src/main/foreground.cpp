@@ -88,6 +88,7 @@ ExitCode run_in_foreground(cli::Role role, const Configuration& configuration) {
         if (child == 0 && role != cli::Role::worker) foreground.url = words;
         if (child != last || foreground.announced) return;
         foreground.announced = true;
+        if (role != cli::Role::server) say("worker " + words);
         const auto line = ready_line(role, configuration.config, foreground.url) + "\n";
         (void)!::write(STDERR_FILENO, line.data(), line.size());
     };

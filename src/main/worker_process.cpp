@@ -25,7 +25,7 @@
 namespace perdure {
 namespace {
 
-constexpr auto look_again = milliseconds(10);
+constexpr auto look_for_the_end_again = milliseconds(10);
 
 // The shim lies beside our own program.
 std::string shim_path() {
@@ -104,7 +104,7 @@ private:
                 watched_.ready(fmt::format("{} with {} slots; {}", config_.worker_name,
                                            config_.worker_slots, host_->containment_text()));
             }
-            co_await alarm->wait(look_again);
+            co_await alarm->wait(look_for_the_end_again);
         }
         context_.stop();
     }

@@ -14,18 +14,14 @@
 #include "shim/format/attempt_files.h"
 #include "shim/tree.h"
 
+#include "processes/disk/posix.h"
+
 namespace perdure {
 namespace {
 
 constexpr int directory_fd = 3;
 constexpr int worker_fd = 4;
 constexpr int above_both = 16;  // so that putting one in its folder never overwrites the other
-
-Error os_error(const std::string& what, int number) {
-    const bool shortage =
-        number == EAGAIN || number == ENOMEM || number == EMFILE || number == ENFILE;
-    return error(shortage ? Errc::overloaded : Errc::unavailable, what + ": " + ::strerror(number));
-}
 
 class SpawnPlan {
 public:

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace perdure {
+namespace perdure::job_request_test {
 namespace {
 
 using Kind = JobRequest::Kind;
@@ -58,4 +58,4 @@ TEST(JobRequestText, has_dates_with_an_offset) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::job_request_test

@@ -7,7 +7,7 @@
 
 #include "shim/format/attempt_files.h"
 
-namespace perdure {
+namespace perdure::output_log_test {
 namespace {
 
 class OutputLogTest : public testing::Test {
@@ -77,4 +77,4 @@ TEST_F(OutputLogTest, last_lines_are_whole_if_they_can_be) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::output_log_test

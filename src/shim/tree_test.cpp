@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace perdure {
+namespace perdure::tree_test {
 namespace {
 
 pid_t a_child_that_waits() {
@@ -39,4 +39,4 @@ TEST(DescendantsOf, finds_the_whole_tree_and_nothing_else) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::tree_test

@@ -27,12 +27,6 @@ std::unique_ptr<MemoryStore> make_store(MemoryStore*& kept) {
     return store;
 }
 
-Task<Result<bool>> as_bool(Task<Result<void>> task) {
-    auto done = co_await std::move(task);
-    if (!done) co_return done.error();
-    co_return true;
-}
-
 template <class Reply>
 Task<void> call_and_note(SimNetwork& network, SimNetwork::Call<Answered<Reply>> call,
                          std::shared_ptr<Story::Asked<Reply>> asked) {

@@ -15,7 +15,7 @@
 namespace perdure {
 namespace {
 
-constexpr std::size_t headers_max = 32;
+constexpr std::size_t own_headers_max = 32;
 constexpr std::size_t header_bytes_max = 4 * 1024;
 
 struct Wanted {
@@ -58,7 +58,8 @@ void read_header(std::string_view given, const JsonCursor& at, Wanted& into) {
     if (name.empty() || name.size() > 64) return at.misfit("is no name of a header");
     if (is_ours(name)) return at.misfit("is set by Perdure itself");
     if (!is_header_text(text)) return at.misfit("must be printable ASCII of at most 4 KiB");
-    if (into.headers.size() == headers_max) return at.misfit("is one header too many: 32 at most");
+    if (into.headers.size() == own_headers_max)
+        return at.misfit("is one header too many: 32 at most");
     into.headers.emplace_back(name, std::move(text));
 }
 

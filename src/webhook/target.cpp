@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t url_max = 8 * 1024;
 
-Error bad(std::string why) { return error(Errc::invalid, "url: " + std::move(why)); }
+Error bad_url(std::string why) { return error(Errc::invalid, "url: " + std::move(why)); }
 
 bool is_host_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -55,15 +55,15 @@ std::string Target::authority() const {
 std::string Target::text() const { return (tls ? "https://" : "http://") + authority(); }
 
 Result<Target> parse_target(std::string_view url) {
-    if (url.size() > url_max) return bad("longer than 8 KiB");
+    if (url.size() > url_max) return bad_url("longer than 8 KiB");
     if (!std::all_of(url.begin(), url.end(), is_printable))
-        return bad("it has a character that must be written as %XX");
+        return bad_url("it has a character that must be written as %XX");
     Target target;
     constexpr std::string_view plain = "http://";
     constexpr std::string_view secure = "https://";
     target.tls = url.starts_with(secure);
     if (!target.tls && !url.starts_with(plain))
-        return bad("it must begin with http:// or https://");
+        return bad_url("it must begin with http:// or https://");
     target.port = target.tls ? 443 : 80;
     auto rest = url.substr(target.tls ? secure.size() : plain.size());
     rest = rest.substr(0, rest.find('#'));  // is for browsers and never sent
@@ -74,9 +74,9 @@ Result<Target> parse_target(std::string_view url) {
         if (target.path.front() == '?') target.path.insert(0, 1, '/');
     }
     if (authority.find('@') != std::string_view::npos)
-        return bad("no user or password may stand in it; sign with `secret` instead");
-    if (!take_host(authority, target)) return bad("its host is none");
-    if (!take_port(authority, target)) return bad("its port must be a number from 1 to 65535");
+        return bad_url("no user or password may stand in it; sign with `secret` instead");
+    if (!take_host(authority, target)) return bad_url("its host is none");
+    if (!take_port(authority, target)) return bad_url("its port must be a number from 1 to 65535");
     return target;
 }
 

@@ -147,7 +147,7 @@ TEST(WorkerJson, openings_and_heartbeats_come_back) {
 
 TEST(WorkerJson, answers_come_back) {
     const std::vector<ItemAnswer> all = {ItemAnswer::ok, ItemAnswer::go, ItemAnswer::fenced,
-                                         ItemAnswer::again};
+                                         ItemAnswer::again, ItemAnswer::damaged};
     EXPECT_EQ(back(ReportResponse{all}).answers, all);
     EXPECT_EQ(back(LogResponse{all}).answers, all);
 }

@@ -37,7 +37,7 @@ void read_evidence(const JsonCursor& at, EvidenceRef& into);
 void write_bytes(JsonWriter& out, std::string_view name, std::string_view bytes);
 void read_bytes(const JsonCursor& at, std::string& into);
 
-inline constexpr std::array<std::string_view, 4> item_answer_names = {"ok", "go", "fenced",
-                                                                      "again"};
+inline constexpr std::array<std::string_view, 5> item_answer_names = {"ok", "go", "fenced", "again",
+                                                                      "damaged"};
 
 }  // namespace perdure

@@ -112,8 +112,9 @@ struct LogRequest {
 };
 
 // go: start now. ok: the server has it, for good. fenced: stop, it is not yours any more; a late
-// result has been filed and need not be repeated. again: not decided, repeat it.
-enum class ItemAnswer { ok, go, fenced, again };
+// result has been filed and need not be repeated. again: not decided, repeat it. damaged: the job's
+// row cannot be understood; keep what you have, and repeat it in a while.
+enum class ItemAnswer { ok, go, fenced, again, damaged };
 struct ReportResponse {
     std::vector<ItemAnswer> answers;  // one for each item
 };

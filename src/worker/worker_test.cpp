@@ -359,6 +359,23 @@ TEST_F(WorkerTest, an_end_that_the_server_cannot_read_keeps_nobody_back_and_is_n
     EXPECT_TRUE(servers.last_report_of(attempt_b)->end.succeeded);
 }
 
+TEST_F(WorkerTest, an_end_of_a_damaged_job_is_kept_and_said_again_in_a_while) {
+    begin();
+    give(attempt_a, 1);
+    give(attempt_b, 2);
+    bool damaged = true;
+    servers.on_item = [&](const ReportItem& item) {
+        return damaged && item.attempt == attempt_a ? ItemAnswer::damaged : ItemAnswer::ok;
+    };
+    for (const auto key : {attempt_a, attempt_b}) processes.end(key, success);
+    clock.pass(seconds(30));
+    EXPECT_EQ(processes.forgotten, std::vector{attempt_b});
+    EXPECT_EQ(servers.reports_of(attempt_a, ReportItem::Kind::ended), 1U);
+    damaged = false;
+    clock.pass(minutes(3));
+    EXPECT_EQ(processes.forgotten, (std::vector{attempt_b, attempt_a}));
+}
+
 TEST_F(WorkerTest, starts_at_once_and_confirms_afterwards) {
     begin();
     give(attempt_a, 1);

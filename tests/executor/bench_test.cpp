@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t coroutines = 50;
 constexpr std::uint64_t resumptions = 2'000'000;
-constexpr auto very_long = hours(1'000);
+constexpr auto a_long_time = hours(1'000);
 
 // Each gives way to all others, again and again: no alarm, no timer.
 Task<void> give_way(Executor executor, std::uint64_t& left) {
@@ -37,7 +37,7 @@ struct Ring {
 Task<void> ring_next(Ring& ring, std::size_t me) {
     auto& next = *ring.alarms[(me + 1) % ring.alarms.size()];
     while (ring.left > 0) {
-        co_await ring.alarms[me]->wait(very_long);
+        co_await ring.alarms[me]->wait(a_long_time);
         if (ring.left > 0) --ring.left;
         next.ring();
     }

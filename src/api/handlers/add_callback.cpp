@@ -10,11 +10,12 @@ namespace perdure::handlers {
 namespace {
 
 // {"on": "end", "job": {…}}
-struct Wanted {
+struct WantedCallback {
     Callback callback;
 };
 
-std::optional<Misfit> read_wanted(const std::string& body, const JobSpec& parent, Wanted& into) {
+std::optional<Misfit> read_wanted(const std::string& body, const JobSpec& parent,
+                                  WantedCallback& into) {
     boost::json::value root;
     if (auto misfit = parse_strict(body, root)) return misfit;
     Reading reading;
@@ -49,7 +50,7 @@ Task<Response> add_callback(Api& api, const Request& request) {
     if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
     auto parent = co_await api.server.jobs().job(*id);
     if (!parent) co_return problem(parent.error());
-    Wanted wanted;
+    WantedCallback wanted;
     if (const auto misfit = read_wanted(request.body, *parent->spec, wanted))
         co_return problem(*misfit);
     if (const auto fault = find_fault_of_callback(*wanted.callback.spec, *parent->spec))

@@ -12,7 +12,6 @@ namespace perdure::handlers {
 namespace {
 
 constexpr std::uint32_t holders_shown = 10;
-constexpr std::uint32_t recoveries_shown = 100;
 
 std::optional<Duration> rest(const std::optional<ServiceTime>& until, const ServiceTick& clock) {
     if (!until) return std::nullopt;
@@ -146,7 +145,8 @@ Task<Response> explain_job(Api& api, const Request& request) {
         if (!awaited) co_return problem(awaited.error());
         facts.awaited = std::move(*awaited);
     }
-    const RecoveryFilter own{.tenant = job->spec->tenant, .job = *id, .limit = recoveries_shown};
+    const RecoveryFilter own{
+        .tenant = job->spec->tenant, .job = *id, .limit = recoveries_of_a_job_max};
     auto recoveries = co_await api.catalogue.recoveries(own);
     if (!recoveries) co_return problem(recoveries.error());
     Response response;

@@ -10,9 +10,6 @@
 namespace perdure::handlers {
 namespace {
 
-constexpr std::uint32_t page_usual = 50;
-constexpr std::uint32_t page_max = 1000;
-
 void read_states(QueryReader& query, std::vector<JobState>& into) {
     const auto text = query.text("state").value_or("");
     std::string_view rest = text;
@@ -35,13 +32,7 @@ JobFilter read_filter(QueryReader& query) {
     filter.queue = query.text("queue");
     filter.kind = query.text("kind");
     filter.key = query.text("key");
-    if (const auto cause = query.text("cause")) {
-        const auto found = std::find(cause_names.begin(), cause_names.end(), *cause);
-        if (found == cause_names.end())
-            query.misfit("cause", "there is no cause `" + *cause + "`");
-        else
-            filter.cause = static_cast<Cause>(found - cause_names.begin());
-    }
+    read_name(query, "cause", cause_names, filter.cause);
     if (const auto before = query.text("ended_before")) {
         filter.ended_before = time_value(*before);
         if (!filter.ended_before)
@@ -52,7 +43,7 @@ JobFilter read_filter(QueryReader& query) {
         if (!filter.undealt && *undealt != "false")
             query.misfit("undealt", "must be true or false");
     }
-    filter.limit = static_cast<std::uint32_t>(query.number("limit", page_usual, 1, page_max));
+    filter.limit = read_page_size(query);
     if (const auto before = query.text("before")) {
         filter.before = JobId::parse(*before);
         if (!filter.before) query.misfit("before", "must be the id of a job");

@@ -1,13 +1,21 @@
 #include "api/handlers/reading.h"
 
-#include "api/http/query.h"
-
 namespace perdure::handlers {
+namespace {
+
+constexpr std::uint64_t page_usual = 50;
+constexpr std::uint64_t page_max = 1000;
+
+}  // namespace
 
 Result<JobId> job_of(const Request& request) {
     const auto id = JobId::parse(request.names.front());
     if (!id) return error(Errc::not_found, "there is no job " + request.names.front());
     return *id;
+}
+
+std::uint32_t read_page_size(QueryReader& query) {
+    return static_cast<std::uint32_t>(query.number("limit", page_usual, 1, page_max));
 }
 
 std::optional<Misfit> expect_nothing(const Request& request) {

@@ -1,11 +1,13 @@
 // What most handlers begin with: the job that the path names, and the body as JSON.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 
 #include "api/http/message.h"
 #include "api/http/problem.h"
+#include "api/http/query.h"
 #include "base/id.h"
 #include "base/result.h"
 #include "core/job.h"
@@ -26,6 +28,23 @@ std::optional<Misfit> read_body(const Request& request, std::span<const JsonFiel
     Reading reading;
     read_fields<T>(JsonCursor(root, reading), fields, into);
     return reading.misfit;
+}
+
+inline constexpr std::uint32_t recoveries_of_a_job_max = 100;
+
+// How many of a list are wanted: 50 if the request does not say, 1000 at most.
+std::uint32_t read_page_size(QueryReader& query);
+
+// One of the names that an enumeration has, if the request says one.
+template <class Enum>
+void read_name(QueryReader& query, std::string_view what, std::span<const std::string_view> names,
+               std::optional<Enum>& into) {
+    const auto text = query.text(what);
+    if (!text) return;
+    const auto found = std::find(names.begin(), names.end(), *text);
+    if (found == names.end())
+        return query.misfit(what, "there is no " + std::string(what) + " `" + *text + "`");
+    into = static_cast<Enum>(found - names.begin());
 }
 
 // For routes that take neither body nor parameters.

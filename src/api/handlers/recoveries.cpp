@@ -13,21 +13,7 @@
 namespace perdure::handlers {
 namespace {
 
-constexpr std::uint32_t page_usual = 50;
-constexpr std::uint32_t page_max = 1000;
-
-template <class Enum>
-void read_name(QueryReader& query, std::string_view what, std::span<const std::string_view> names,
-               std::optional<Enum>& into) {
-    const auto text = query.text(what);
-    if (!text) return;
-    const auto found = std::find(names.begin(), names.end(), *text);
-    if (found == names.end())
-        return query.misfit(what, "there is no " + std::string(what) + " `" + *text + "`");
-    into = static_cast<Enum>(found - names.begin());
-}
-
-RecoveryFilter read_filter(QueryReader& query) {
+RecoveryFilter read_recovery_filter(QueryReader& query) {
     RecoveryFilter filter{.tenant = query.tenant()};
     if (const auto job = query.text("job")) {
         filter.job = JobId::parse(*job);
@@ -40,7 +26,7 @@ RecoveryFilter read_filter(QueryReader& query) {
         filter.since = time_value(*since);
         if (!filter.since) query.misfit("since", "must be a time like 2026-11-15T09:30:00Z");
     }
-    filter.limit = static_cast<std::uint32_t>(query.number("limit", page_usual, 1, page_max));
+    filter.limit = read_page_size(query);
     const auto before = query.number("before", 0, 1, std::uint64_t{1} << 62);
     if (before != 0) filter.before = before;
     return filter;
@@ -97,7 +83,7 @@ void write_healthy(JsonWriter& out, const Overview& overview, const SweepReport&
 
 Task<Response> list_recoveries(Api& api, const Request& request) {
     QueryReader query(request);
-    auto filter = read_filter(query);
+    auto filter = read_recovery_filter(query);
     if (const auto misfit = query.finish()) co_return problem(*misfit);
     auto page = co_await api.catalogue.recoveries(std::move(filter));
     if (!page) co_return problem(page.error());

@@ -9,8 +9,7 @@ namespace {
 
 constexpr auto wait_usual = seconds(30);
 constexpr auto wait_max = minutes(5);
-constexpr std::uint32_t recoveries_shown = 100;
-constexpr auto look_again = milliseconds(500);
+constexpr auto ask_again = milliseconds(500);
 
 Response result_of(const JobView& job) {
     Response response;
@@ -38,7 +37,8 @@ Task<Response> show_job(Api& api, const Request& request) {
     auto job = co_await api.server.jobs().job(*id);
     if (!job) co_return problem(job.error());
     const auto workers = co_await api.server.jobs().workers_of(*job);
-    const RecoveryFilter own{.tenant = job->spec->tenant, .job = *id, .limit = recoveries_shown};
+    const RecoveryFilter own{
+        .tenant = job->spec->tenant, .job = *id, .limit = recoveries_of_a_job_max};
     auto recoveries = co_await api.catalogue.recoveries(own);
     if (!recoveries) co_return problem(recoveries.error());
     Response response;
@@ -75,7 +75,7 @@ Task<Response> wait_for_job(Api& api, const Request& request, ChunkedBody& body)
         if (has_ended(job->state)) co_return result_of(*job);
         const auto rest = until - api.clock.boot();
         if (rest <= Duration{} || api.stopping || body.peer_is_gone()) co_return still(*job);
-        co_await alarm->wait(std::min(rest, look_again));
+        co_await alarm->wait(std::min(rest, ask_again));
     }
 }
 

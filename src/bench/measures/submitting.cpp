@@ -10,7 +10,7 @@
 namespace perdure::bench {
 namespace {
 
-constexpr std::size_t connections = 4;
+constexpr std::size_t submitters = 4;
 constexpr std::string_view id_name = R"("id":")";
 constexpr std::size_t id_size = 13;
 
@@ -28,7 +28,7 @@ Result<double> submit_many(std::uint16_t port, const std::string& job, std::size
     std::vector<std::string> answers;
     const auto took =
         drive({.port = port,
-               .connections = connections,
+               .connections = submitters,
                .requests = jobs / batch,
                .request = [&](std::size_t) -> std::string_view { return request; },
                .answered = [&](std::string_view body) { answers.emplace_back(body); }});

@@ -14,8 +14,6 @@
 namespace perdure::cli {
 namespace {
 
-constexpr std::size_t whole = static_cast<std::size_t>(-1);
-
 struct Line {
     std::string_view label;
     std::string_view field;
@@ -36,13 +34,13 @@ constexpr std::array plain_lines = {
 
 std::string line(std::string_view label, std::string_view text) {
     if (text.empty()) return "";
-    return fmt::format("{:<12}{}\n", label, fitted(text, whole));
+    return fmt::format("{:<12}{}\n", label, fitted(text));
 }
 
 std::string heading(const Terminal& term, const boost::json::value& job) {
     const auto state = text_of(job, "state");
     return fmt::format("{}  {}  {}\n", term.paint(text_of(job, "id"), Colour::bold),
-                       term.paint(state, colour_of_state(state)), fitted(what_it_does(job), whole));
+                       term.paint(state, colour_of_state(state)), fitted(what_it_does(job)));
 }
 
 // "512MiB of memory, 150 % of a core, 64 processes"

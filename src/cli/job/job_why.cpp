@@ -12,12 +12,10 @@
 namespace perdure::cli {
 namespace {
 
-constexpr std::size_t whole = static_cast<std::size_t>(-1);
-
 std::string blocker_text(const boost::json::value& blocker, WallTime now) {
-    auto text = fmt::format("- {}\n", fitted(text_of(blocker, "what"), whole));
+    auto text = fmt::format("- {}\n", fitted(text_of(blocker, "what")));
     if (has(blocker, "removed_by"))
-        text += fmt::format("  removed by: {}\n", fitted(text_of(blocker, "removed_by"), whole));
+        text += fmt::format("  removed by: {}\n", fitted(text_of(blocker, "removed_by")));
     if (has(blocker, "in")) text += fmt::format("  by itself in {}\n", spoken_of(blocker, "in"));
     if (has(blocker, "at"))
         text += fmt::format("  by itself {}\n", relative_of(blocker, "at", now));
@@ -27,14 +25,14 @@ std::string blocker_text(const boost::json::value& blocker, WallTime now) {
 // Servers give a line or an object for each attempt; both are shown.
 std::string history_text(const boost::json::value& entry) {
     if (const auto* line = entry.if_string())
-        return fmt::format("  {}\n", fitted({line->data(), line->size()}, whole));
+        return fmt::format("  {}\n", fitted({line->data(), line->size()}));
     return fmt::format("  attempt {}: {}  [{}]\n", text_of(entry, "epoch"),
-                       fitted(text_of(entry, "cause"), whole), text_of(entry, "rule"));
+                       fitted(text_of(entry, "cause")), text_of(entry, "rule"));
 }
 
 // What was repaired so far: who saw what, and which rules fired [P10].
 std::string repair_text(const boost::json::value& entry) {
-    auto text = fmt::format("- {}\n", fitted(text_of(entry, "story"), whole));
+    auto text = fmt::format("- {}\n", fitted(text_of(entry, "story")));
     text += fmt::format("  seen by {} after {}  [{}]\n", text_of(entry, "detector"),
                         spoken_of(entry, "time_to_detect"), text_of(entry, "seen_by"));
     text +=

@@ -76,13 +76,12 @@ std::vector<Moment> timeline(const boost::json::value& job) {
 }
 
 std::string timeline_text(const boost::json::value& job) {
-    constexpr auto whole = static_cast<std::size_t>(-1);
     std::string text = "\n";
     const auto moments = timeline(job);
     for (const auto& moment : moments) {
         const auto passed = moment.at - moments.front().at;
         text += fmt::format("{}  {:>12}  {:<8}  {}\n", time_text(moment.at).substr(0, 23) + "Z",
-                            "+" + spoken(passed), moment.kind, fitted(moment.what, whole));
+                            "+" + spoken(passed), moment.kind, fitted(moment.what));
     }
     return text;
 }

@@ -11,9 +11,9 @@
 namespace perdure::cli {
 namespace {
 
-constexpr auto patience = seconds(30);  // a release waits until the old process is dead
+constexpr auto release_patience = seconds(30);  // a release waits until the old process is dead
 
-struct Act {
+struct QuarantineAct {
     std::string_view verb;
     std::string body;
     std::string_view done;  // "job … " and this
@@ -55,7 +55,7 @@ std::vector<std::string> chosen(Context& context, std::string_view verb, ExitCod
     return {};
 }
 
-ExitCode act_on_chosen(Context& context, const Act& act) {
+ExitCode act_on_chosen(Context& context, const QuarantineAct& act) {
     auto code = ExitCode::ok;
     const auto ids = chosen(context, act.verb, code);
     boost::json::array answers;
@@ -63,7 +63,7 @@ ExitCode act_on_chosen(Context& context, const Act& act) {
         const ApiRequest request{.method = "POST",
                                  .target = fmt::format("/v1/jobs/{}/{}", escaped(id), act.verb),
                                  .body = act.body,
-                                 .timeout = patience};
+                                 .timeout = release_patience};
         auto asked = ask(context.api, context.term, request);
         if (!asked) {
             if (code == ExitCode::ok) code = asked.code;

@@ -12,11 +12,10 @@
 namespace perdure::cli {
 namespace {
 
-constexpr std::size_t whole = static_cast<std::size_t>(-1);
 constexpr std::size_t lines_shown = 50;
 
-std::string line(std::string_view label, std::string_view text) {
-    return text.empty() ? "" : fmt::format("  {:<12}{}\n", label, fitted(text, whole));
+std::string indented_line(std::string_view label, std::string_view text) {
+    return text.empty() ? "" : fmt::format("  {:<12}{}\n", label, fitted(text));
 }
 
 std::string last_lines(std::string_view printed) {
@@ -30,7 +29,7 @@ std::string last_lines(std::string_view printed) {
     const auto first = lines.size() > lines_shown ? lines.size() - lines_shown : 0;
     std::string text = "  last output\n";
     for (std::size_t i = first; i < lines.size(); ++i)
-        text += fmt::format("    {}\n", fitted(lines[i], whole));
+        text += fmt::format("    {}\n", fitted(lines[i]));
     return text;
 }
 
@@ -42,22 +41,22 @@ std::string peak_memory(const boost::json::value& evidence) {
 std::string attempt_text(const boost::json::value& attempt) {
     const auto& evidence = member(attempt, "evidence");
     auto text = fmt::format("\nattempt {}\n", number_of(attempt, "epoch"));
-    text += line("cause", text_of(attempt, "cause"));
-    text += line("signal", text_of(attempt, "signal"));
-    text += line("exit code", text_of(attempt, "exit_code"));
-    text += line("ran", text_of(attempt, "ran"));
-    text += line("worker", text_of(attempt, "worker"));
-    text += line("host", text_of(evidence, "host"));
-    text += line("claimed", text_of(attempt, "claimed_at"));
-    text += line("ended", text_of(attempt, "ended_at"));
-    text += line("ran for", spoken_of(evidence, "ran_for"));
-    text += line("peak memory", peak_memory(evidence));
-    text += line("detail", text_of(evidence, "detail"));
-    text += line("rule", text_of(attempt, "rule"));
+    text += indented_line("cause", text_of(attempt, "cause"));
+    text += indented_line("signal", text_of(attempt, "signal"));
+    text += indented_line("exit code", text_of(attempt, "exit_code"));
+    text += indented_line("ran", text_of(attempt, "ran"));
+    text += indented_line("worker", text_of(attempt, "worker"));
+    text += indented_line("host", text_of(evidence, "host"));
+    text += indented_line("claimed", text_of(attempt, "claimed_at"));
+    text += indented_line("ended", text_of(attempt, "ended_at"));
+    text += indented_line("ran for", spoken_of(evidence, "ran_for"));
+    text += indented_line("peak memory", peak_memory(evidence));
+    text += indented_line("detail", text_of(evidence, "detail"));
+    text += indented_line("rule", text_of(attempt, "rule"));
     if (has(attempt, "late_result")) {
         const auto& late = member(attempt, "late_result");
         const auto end = truth_of(late, "succeeded") ? "succeeded" : text_of(late, "cause");
-        text += line("late result", end + ": it came after the end, and can be accepted");
+        text += indented_line("late result", end + ": it came after the end, and can be accepted");
     }
     return text + last_lines(text_of(evidence, "last_lines"));
 }
@@ -81,9 +80,9 @@ ExitCode show_quarantined(Context& context) {
         return ExitCode::ok;
     }
     const auto state = text_of(job, "state");
-    std::string text = fmt::format("{}  {}  {}\n", context.term.paint(id, Colour::bold),
-                                   context.term.paint(state, colour_of_state(state)),
-                                   fitted(what_it_does(job), whole));
+    std::string text =
+        fmt::format("{}  {}  {}\n", context.term.paint(id, Colour::bold),
+                    context.term.paint(state, colour_of_state(state)), fitted(what_it_does(job)));
     if (has(job, "rule")) text += fmt::format("decided by {}\n", text_of(job, "rule"));
     if (truth_of(job, "may_have_run")) text += "it may have done what it was asked for\n";
     text += still_running(job);

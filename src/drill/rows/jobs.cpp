@@ -9,7 +9,6 @@
 namespace perdure::drill {
 namespace {
 
-constexpr double crash_wait_s = 1;  // the policy's, after a first crash
 constexpr double kill_grace_s = 5;
 constexpr double run_timeout_s = 1;
 constexpr const char* ignores_sigterm = "trap '' TERM\n";

@@ -33,6 +33,7 @@ Result<Started> start_job(const Run& run, const boost::json::object& job);
 
 // Injection to next start, without the policy's wait, which is the author's and not ours: what
 // passed until the attempt was known to have ended, and what passed after the wait was over.
+inline constexpr double crash_wait_s = 1;  // the policy's, after a first crash
 double without_wait(Moment injected, Moment known, Moment started, double wait_s);
 
 // What must hold at the end of a run.

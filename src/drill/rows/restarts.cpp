@@ -14,7 +14,6 @@ namespace perdure::drill {
 namespace {
 
 constexpr double outage_s = 60;
-constexpr double crash_wait_s = 1;
 
 std::string ends_at_once() { return std::string(says_start) + says_end; }
 

@@ -9,20 +9,12 @@
 #include "shim/format/attempt_files.h"
 #include "shim/format/records.h"
 
+#include "processes/disk/posix.h"
+
 namespace perdure {
 namespace {
 
 namespace files = attempt_files;
-
-struct CloseDirectory {
-    void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
-Error os_error(const char* what, int number) {
-    const auto code = number == ENOMEM || number == EMFILE || number == ENFILE ? Errc::overloaded
-                                                                               : Errc::unavailable;
-    return error(code, std::string(what) + ": " + ::strerror(number));
-}
 
 Fd open_attempt(const StateFolder& folder, const std::string& name) {
     return Fd(
@@ -121,7 +113,7 @@ Result<Fd> make_attempt(StateFolder& folder, const Order& order, const AttemptIn
 Found find_attempts(const StateFolder& folder) {
     Found found;
     const int copy = ::openat(folder.attempts(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const std::unique_ptr<DIR, CloseDirectory> entries(copy < 0 ? nullptr : ::fdopendir(copy));
+    const auto entries = open_directory(copy);
     if (!entries) return found;
     while (const auto* entry = ::readdir(entries.get())) {
         const std::string name = entry->d_name;

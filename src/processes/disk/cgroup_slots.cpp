@@ -5,21 +5,12 @@
 #include "shim/clocks.h"
 #include "shim/format/fd.h"
 
+#include "processes/disk/posix.h"
+
 namespace perdure {
-namespace {
-
-constexpr std::size_t proc_file_max = std::size_t{1} << 20;
-
-std::string text_of(const std::string& path) {
-    return read_file(AT_FDCWD, path.c_str(), proc_file_max).value_or("");
-}
-
-bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-
-}  // namespace
 
 bool is_populated(const std::string& slot) {
-    return text_of(slot + "/cgroup.events").find("populated 1") != std::string::npos;
+    return text_of_file(slot + "/cgroup.events").find("populated 1") != std::string::npos;
 }
 
 void kill_slot(const std::string& slot) {
@@ -42,11 +33,11 @@ void CgroupSlots::detect(const Hierarchies& here, const std::string& name) {
     base_ = here.v2 + "/perdure-" + name;
     if (::mkdir(base_.c_str(), 0755) != 0 && errno != EEXIST) return;
     // Older kernels have cgroups, but cannot kill one as a whole.
-    const bool usable =
-        exists(base_ + "/cgroup.kill") && ::access((base_ + "/cgroup.procs").c_str(), W_OK) == 0;
+    const bool usable = file_exists(base_ + "/cgroup.kill") &&
+                        ::access((base_ + "/cgroup.procs").c_str(), W_OK) == 0;
     if (!usable) return;
     containment_ = here.v2_is_alone ? Containment::v2 : Containment::hybrid;
-    while (exists(slot(made_))) free_.push_back(slot(made_++));
+    while (file_exists(slot(made_))) free_.push_back(slot(made_++));
 }
 
 std::string CgroupSlots::slot(std::size_t number) const {

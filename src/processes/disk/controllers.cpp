@@ -11,16 +11,13 @@
 #include "shim/format/fd.h"
 #include "shim/format/records.h"
 
+#include "processes/disk/posix.h"
+
 namespace perdure {
 namespace {
 
-constexpr std::size_t proc_file_max = std::size_t{1} << 20;
 constexpr std::string_view leaf = "/perdure-main";
 constexpr std::uint64_t period_us = 100'000;
-
-std::string text_of(const std::string& path) {
-    return read_file(AT_FDCWD, path.c_str(), proc_file_max).value_or("");
-}
 
 // Zero, or errno.
 int write_to(const std::string& path, std::string_view text) {
@@ -29,7 +26,6 @@ int write_to(const std::string& path, std::string_view text) {
     return ::write(file.get(), text.data(), text.size()) < 0 ? errno : 0;
 }
 
-bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 bool make(const std::string& path) { return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST; }
 
 std::string_view take(std::string_view& rest, char separator) {
@@ -89,7 +85,7 @@ std::map<std::string_view, std::string_view> groups_in(std::string_view own) {
 // A group with processes in it can hand no controller down. If all of them are ours they move into
 // a group below, as a service with a cgroup of its own may do.
 bool step_aside(const std::string& group) {
-    const auto all = text_of(group + "/cgroup.procs");
+    const auto all = text_of_file(group + "/cgroup.procs");
     std::string_view rest(all);
     std::vector<std::string> pids;
     while (!rest.empty()) {
@@ -116,7 +112,7 @@ bool hand_down(const std::string& group, std::string_view controller) {
 }
 
 bool offers(const std::string& group, std::string_view controller) {
-    auto list = text_of(group + "/cgroup.controllers");
+    auto list = text_of_file(group + "/cgroup.controllers");
     std::replace(list.begin(), list.end(), '\n', ' ');
     return has_word(list, controller, ' ');
 }
@@ -156,10 +152,6 @@ std::optional<std::uint64_t> amount_of(const Resources& asked, Controller contro
     return std::nullopt;
 }
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
 }  // namespace
 
 Hierarchies hierarchies_in(std::string_view mountinfo, std::string_view own) {
@@ -185,7 +177,7 @@ Hierarchies hierarchies_in(std::string_view mountinfo, std::string_view own) {
 }
 
 Hierarchies hierarchies_here() {
-    return hierarchies_in(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup"));
+    return hierarchies_in(text_of_file("/proc/self/mountinfo"), text_of_file("/proc/self/cgroup"));
 }
 
 void Controllers::detect(const Hierarchies& here, const std::string& slots,
@@ -257,7 +249,7 @@ void Controllers::release(const std::string& slot, const std::string& attempt) {
         if (!place.v2 || slot.empty()) continue;
         for (const auto* file : {"memory.max", "memory.swap.max", "cpu.max", "pids.max"})
             if (std::string_view(file).starts_with(controller_names[i]) &&
-                exists(slot + "/" + file))
+                file_exists(slot + "/" + file))
                 write_to(slot + "/" + file, "max");
     }
 }
@@ -265,7 +257,7 @@ void Controllers::release(const std::string& slot, const std::string& attempt) {
 void Controllers::clear(const std::set<std::string>& alive) {
     for (const auto& place : places_) {
         if (place.base.empty()) continue;
-        const std::unique_ptr<DIR, CloseDirectory> entries(::opendir(place.base.c_str()));
+        const OpenDirectory entries(::opendir(place.base.c_str()));
         if (!entries) continue;
         while (const auto* entry = ::readdir(entries.get())) {
             const std::string name = entry->d_name;

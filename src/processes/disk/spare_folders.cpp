@@ -10,6 +10,8 @@
 
 #include "shim/format/attempt_files.h"
 
+#include "processes/disk/posix.h"
+
 namespace perdure {
 namespace {
 
@@ -17,21 +19,11 @@ namespace files = attempt_files;
 
 constexpr std::size_t waiting_max = 128;
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
-Error os_error(const char* what, int number) {
-    const bool shortage = number == ENOMEM || number == EMFILE || number == ENFILE;
-    return error(shortage ? Errc::overloaded : Errc::unavailable,
-                 std::string(what) + ": " + ::strerror(number));
-}
-
 // Whether a folder holds nothing but the names that are allowed.
 template <class Allowed>
 bool holds_only(int parent, const char* name, Allowed allowed) {
     const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    const std::unique_ptr<DIR, CloseDirectory> folder(fd < 0 ? nullptr : ::fdopendir(fd));
+    const auto folder = open_directory(fd);
     if (!folder) return false;
     while (const auto* entry = ::readdir(folder.get())) {
         const std::string_view found = entry->d_name;

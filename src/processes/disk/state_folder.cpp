@@ -14,14 +14,12 @@
 #include "shim/format/attempt_files.h"
 #include "shim/format/records.h"
 
+#include "processes/disk/posix.h"
+
 namespace perdure {
 namespace {
 
 constexpr auto life_name = "life";
-
-Error os_error(const std::string& what) {
-    return error(Errc::unavailable, what + ": " + ::strerror(errno));
-}
 
 std::string first_line(const char* path) {
     const auto text = read_file(AT_FDCWD, path, 4096);
@@ -63,21 +61,21 @@ Result<void> StateFolder::lock_and_open(const std::string& path) {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
     ::mkdir(path.c_str(), 0700);
     root_.reset(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!root_) return os_error("state directory `" + path + "`");
+    if (!root_) return os_error("state directory `" + path + "`", errno);
     lock_.reset(::openat(root_.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!lock_) return os_error("lock of `" + path + "`");
+    if (!lock_) return os_error("lock of `" + path + "`", errno);
     if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) return os_error("lock of `" + path + "`");
+        if (errno != EWOULDBLOCK) return os_error("lock of `" + path + "`", errno);
         return error(Errc::conflict, "another worker uses the state directory `" + path + "`");
     }
     attempts_ = open_folder(root_.get(), "attempts");
     char whole[PATH_MAX];
     struct stat about {};
     if (!attempts_ || ::fstat(root_.get(), &about) != 0 || !::realpath(path.c_str(), whole))
-        return os_error("state directory `" + path + "`");
+        return os_error("state directory `" + path + "`", errno);
     attempts_path_ = std::string(whole) + "/attempts";
     if (!spares_.open(root_.get(), std::string(whole) + "/spare"))
-        return os_error("state directory `" + path + "`");
+        return os_error("state directory `" + path + "`", errno);
     identity_ = {.machine = machine_id(),
                  .boot = first_line("/proc/sys/kernel/random/boot_id"),
                  .device = about.st_dev,

@@ -283,6 +283,8 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
         auto answer = ask ? ItemAnswer::go : ItemAnswer::ok;
         if (reply.is(Errc::fenced) || reply.is(Errc::not_found))
             answer = ItemAnswer::fenced;
+        else if (reply.is(Errc::corrupt))
+            answer = ItemAnswer::damaged;
         else if (!reply)
             answer = ItemAnswer::again;
         else if (const auto* said = std::get_if<Reported>(&*reply)) {

@@ -4,7 +4,7 @@
 
 #include "shim/format/attempt_files.h"
 
-namespace perdure {
+namespace perdure::json_text_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -73,4 +73,4 @@ TEST(ResultJson, is_json_whatever_the_evidence) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::json_text_test

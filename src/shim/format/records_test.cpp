@@ -5,7 +5,7 @@
 #include "shim/format/order.h"
 #include "shim/protocol.h"
 
-namespace perdure {
+namespace perdure::records_test {
 namespace {
 
 Order some_order() {
@@ -125,4 +125,4 @@ TEST(Talk, knows_every_cause_by_its_name) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::records_test

@@ -10,12 +10,6 @@
 namespace perdure::sim {
 namespace {
 
-Task<Result<bool>> as_bool(Task<Result<void>> task) {
-    auto done = co_await std::move(task);
-    if (!done) co_return done.error();
-    co_return true;
-}
-
 Task<Result<bool>> define_pool(JobService& jobs) {
     return as_bool(jobs.define_limit({.tenant = "default", .name = "pool", .max = pool_max}));
 }

@@ -122,4 +122,11 @@ void SimNetwork::deliver(const Call<Reply>& call, std::shared_ptr<Pending<Reply>
         });
 }
 
+// A call that answers nothing, as one that can be told from no answer.
+inline Task<Result<bool>> as_bool(Task<Result<void>> task) {
+    auto done = co_await std::move(task);
+    if (!done) co_return done.error();
+    co_return true;
+}
+
 }  // namespace perdure::sim

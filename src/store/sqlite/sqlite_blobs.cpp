@@ -18,8 +18,6 @@ using sqlite::Statement;
 using sqlite::Transaction;
 using sqlite::Value;
 
-constexpr int log_pages_max = 4'000;
-
 class Pieces {
 public:
     explicit Pieces(Connection& c)
@@ -109,7 +107,7 @@ struct SqliteBlobs::Parts {
     }
 
     void move_log() {
-        if (broken || connection.log_pages() < log_pages_max) return;
+        if (broken || connection.log_pages() < sqlite::log_pages_max) return;
         try {
             connection.checkpoint();
         } catch (const Failure& failure) {

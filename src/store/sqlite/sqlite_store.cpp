@@ -20,9 +20,6 @@ using sqlite::Desk;
 using sqlite::Failure;
 using sqlite::State;
 
-// When so many pages are in the log they are moved into the file: after the answer, by the writer.
-constexpr int log_pages_max = 4'000;
-
 }  // namespace
 
 // Everything that a thread of the store uses. The writer's and the reader's halves share nothing,
@@ -94,7 +91,7 @@ struct SqliteStore::Parts {
     }
 
     void move_log() {
-        if (broken || connection.log_pages() < log_pages_max) return;
+        if (broken || connection.log_pages() < sqlite::log_pages_max) return;
         try {
             connection.checkpoint();
         } catch (const Failure& failure) {

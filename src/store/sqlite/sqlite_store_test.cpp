@@ -12,6 +12,7 @@
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "core/submit.h"
 #include "store/sqlite/data_directory.h"
@@ -284,6 +285,38 @@ TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_the_ends
     reopen();
     for (const std::uint64_t id : {11, 13})
         EXPECT_EQ(run(store->jobs({JobId{id}}))->front().state, JobState::succeeded);
+}
+
+// 11 waits for 10 in two ways, and cannot be read when 10 ends. 12 waits in the same ways.
+TEST_F(SqliteStoreOnDisk, a_waiter_that_cannot_be_understood_stops_neither_the_end_nor_others) {
+    open();
+    auto keyed = *submit(10).spec;
+    keyed.key = "one at a time";
+    const auto job = [](std::uint64_t id, const JobSpec& spec) {
+        return Submit{JobId{id}, std::make_shared<const JobSpec>(spec), id};
+    };
+    auto after = *submit(10).spec;
+    after.after = {{JobId{10}, On::end}};
+    const OpenSession session{.session = SessionId{20}, .slots = 9, .lease = seconds(10)};
+    ASSERT_TRUE(commit({job(10, keyed), session, OpenStream{SessionId{20}},
+                        Claim{SessionId{20}, 1, 9}, job(11, keyed), job(12, keyed), job(13, after),
+                        job(14, after), Claim{SessionId{20}, 1, 9}})
+                    .has_value());
+    EXPECT_EQ(run(store->jobs({JobId{12}}))->front().state, JobState::blocked);
+    store.reset();
+    sql("UPDATE job SET spec = x'63' WHERE id IN (11, 13)");
+    open();
+    const auto ended = commit({Report{.session = SessionId{20},
+                                      .attempt = {JobId{10}, Epoch{1}},
+                                      .end = {.succeeded = true, .reported = true}}});
+    ASSERT_TRUE(ended.has_value());
+    EXPECT_TRUE(ended->replies.front().has_value()) << ended->replies.front().error().what;
+    const auto claimed = commit({Claim{SessionId{20}, 1, 9}});
+    ASSERT_TRUE(claimed.has_value());
+    std::set<JobId> taken;
+    for (const auto& one : std::get<Claimed>(*claimed->replies.front()).assignments)
+        taken.insert(one.attempt.job);
+    EXPECT_EQ(taken, (std::set<JobId>{JobId{12}, JobId{14}}));
 }
 
 // Neighbours leave `run` with one statement: nobody between them may go with them.

@@ -164,7 +164,7 @@ Task<bool> Reporter::report_halves(std::vector<Statement> statements) {
 
 void Reporter::set_aside(const Statement& statement, const Error& why) {
     const auto& item = statement.item;
-    context_.log.write(Level::error, "the server cannot read a report: it is repeated in a while",
+    context_.log.write(Level::error, "the server cannot take a report: it is repeated in a while",
                        "job", item.attempt.job.text(), "epoch", item.attempt.epoch.value, "cause",
                        to_string(item.end.cause), "exit_code", item.end.exit_code, "why", why.what);
     aside_[item.attempt] = {item.kind, statement.serial, context_.now() + idle_wait};
@@ -190,6 +190,10 @@ bool Reporter::settle(const Sent& sent, const std::vector<ItemAnswer>& answers) 
 
 bool Reporter::settle_one(const Statement& statement, ItemAnswer answer, const Sent& sent) {
     const auto key = statement.item.attempt;
+    if (answer == ItemAnswer::damaged) {
+        set_aside(statement, error(Errc::corrupt, "its row in the store cannot be understood"));
+        return true;
+    }
     if (!is_final(statement.item.kind, answer)) {
         reached<"worker_report_undecided">();
         return false;

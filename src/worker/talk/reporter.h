@@ -40,7 +40,7 @@ private:
         std::vector<Statement> statements;
     };
 
-    // What the server cannot read: not said again before.
+    // What the server cannot read, or cannot write down: not said again before.
     struct Aside {
         ReportItem::Kind kind;
         std::uint64_t serial = 0;

@@ -66,7 +66,8 @@ void look_at_waiter(State& state, JobRow& job) {
 void tell_waiters(State& state, const JobRow& ended) {
     const auto input = input_of_ended(state, ended);
     for (const auto id : state.relations.tell(ended.id, input))
-        look_at_waiter(state, state.job_that_exists(id));
+        // One that cannot be understood waits for a person; nobody else does.
+        if (auto* waiter = state.readable(id)) look_at_waiter(state, *waiter);
 }
 
 }  // namespace perdure::sqlite

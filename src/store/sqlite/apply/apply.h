@@ -53,6 +53,8 @@ ChangeReply apply(State& state, const DealWithQuarantined& change);
 // callbacks.cpp
 ChangeReply apply(State& state, const AddCallback& change);
 
+inline Error no_such_job() { return error(Errc::not_found, "there is no such job"); }
+inline Error not_possible(std::string_view why) { return error(Errc::conflict, std::string(why)); }
 // Where a job is first, or again when a person lets it go.
 PlaceRow first_place(State& state, const JobRow& job);
 JobRow& make_job(State& state, const Submit& change);

@@ -12,7 +12,6 @@
 namespace perdure::sqlite {
 namespace {
 
-Error no_such_job() { return error(Errc::not_found, "there is no such job"); }
 Error not_the_running_attempt(std::string_view rule) {
     return error(Errc::fenced, std::string(rule));
 }

@@ -171,10 +171,10 @@ ChangeReply apply(State& state, const PauseQueue& change) {
     }
     // Nobody may wait for what stands still: kept things are freed (C4).
     for (const JobId id : state.places().kept()) {
-        JobRow& job = state.job_that_exists(id);
-        const auto* ready = job.in<Ready>();
-        if (ready && state.is_paused(job))
-            move_and_free(state, job, Ready{ready->stay, std::nullopt});
+        JobRow* job = state.readable(id);
+        const auto* ready = job ? job->in<Ready>() : nullptr;
+        if (ready && state.is_paused(*job))
+            move_and_free(state, *job, Ready{ready->stay, std::nullopt});
     }
     return {Applied{}};
 }

@@ -15,8 +15,6 @@
 namespace perdure::sqlite {
 namespace {
 
-Error not_possible(std::string_view why) { return error(Errc::conflict, std::string(why)); }
-
 std::optional<IdempotencyRow> row_of_key(State& state, const JobSpec& spec) {
     if (!spec.idempotency_key) return std::nullopt;
     auto found = state.load.idempotency(spec.tenant, *spec.idempotency_key);

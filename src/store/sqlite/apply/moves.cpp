@@ -4,13 +4,18 @@ namespace perdure::sqlite {
 namespace {
 
 std::optional<JobId> promote_first(State& state, const Thing& thing, ShapeId shape) {
-    const auto id = state.places().first_blocked(thing, shape);
-    if (!id) return id;
-    JobRow& job = state.job_that_exists(*id);
-    const auto* blocked = job.in<Blocked>();
-    if (!blocked) fail_corrupt("job " + id->text() + " is listed as blocked");
+    JobRow* first = nullptr;
+    // One that cannot be understood stays where it is: it must not stop those behind it.
+    state.places().find_blocked(thing, shape, [&](JobId id) {
+        first = state.readable(id);
+        return first != nullptr;
+    });
+    if (!first) return std::nullopt;
+    const auto* blocked = first->in<Blocked>();
+    if (!blocked) fail_corrupt("job " + first->id.text() + " is listed as blocked");
     ++state.promoted;
-    move(state, job, Ready{blocked->stay, std::nullopt});
+    const auto id = first->id;
+    move(state, *first, Ready{blocked->stay, std::nullopt});
     return id;
 }
 

@@ -7,9 +7,6 @@
 namespace perdure::sqlite {
 namespace {
 
-Error no_such_job() { return error(Errc::not_found, "there is no such job"); }
-Error not_possible(std::string_view why) { return error(Errc::conflict, std::string(why)); }
-
 // An attempt that had to ask and did not: nothing has started.
 void cancel_unstarted(State& state, JobRow& job, std::string_view rule) {
     const AttemptEnd end{.cause = Cause::cancelled, .ran = Ran::no, .reported = true};

@@ -13,6 +13,9 @@ struct sqlite3;
 
 namespace perdure::sqlite {
 
+// When so many pages are in the log they are moved into the file: after the answer, by the writer.
+inline constexpr int log_pages_max = 4'000;
+
 class Connection {
 public:
     enum class Access { create, write, read };

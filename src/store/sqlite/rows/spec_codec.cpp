@@ -7,7 +7,7 @@ namespace {
 
 // Form 1 had no callbacks, no `after`, no resources and no rules of the author's own; form 2 no
 // failure level and no keep_key.
-constexpr std::uint64_t form = 3;
+constexpr std::uint64_t spec_form = 3;
 constexpr unsigned callback_depth_max = 32;  // of what we read; far fewer are accepted
 
 template <class T, class Put>
@@ -150,7 +150,7 @@ std::string encode(const JobSpec& spec) {
     ByteWriter out;
     const auto put_text = [&](const std::string& text) { out.text(text); };
     const auto put_duration = [&](Duration d) { out.integer(d.us); };
-    out.number(form);
+    out.number(spec_form);
     out.text(spec.tenant);
     out.text(spec.queue);
     out.text(spec.kind);
@@ -191,7 +191,8 @@ JobSpec decode_nested(std::string_view bytes, unsigned depth) {
     if (depth > callback_depth_max) fail_corrupt("a job's callbacks are nested too deep");
     ByteReader in(bytes);
     const auto version = in.number();
-    if (version == 0 || version > form) fail_corrupt("a job's spec is in a form that is not known");
+    if (version == 0 || version > spec_form)
+        fail_corrupt("a job's spec is in a form that is not known");
     const auto get_text = [&] { return std::string(in.text()); };
     const auto get_duration = [&] { return Duration{in.integer()}; };
     JobSpec spec;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t sorted_max = 20'000;
 constexpr int chunk_max = 200;
 // For one page. Nothing is indexed by its key, and readers must not wait long for each other.
-constexpr std::size_t looked_at_max = 10'000;
+constexpr std::size_t rows_of_a_page_max = 10'000;
 
 // ?1: only older jobs; ?2: their state; ?3: how many.
 constexpr const char* all_jobs =
@@ -227,7 +227,7 @@ JobPage ShowCatalogue::list(const JobFilter& filter) {
     std::size_t looked_at = 0;
     std::optional<JobId> last;
     while (const auto entry = newest(streams)) {
-        if (looked_at++ == looked_at_max) {
+        if (looked_at++ == rows_of_a_page_max) {
             page.next = last;
             return page;
         }

@@ -85,9 +85,9 @@ PlaceTables::PlaceTables(Connection& c)
       next_shape_(c,
                   "SELECT shape FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
                   " AND shape > ? AND kind IS NOT NULL ORDER BY shape LIMIT 1"),
-      first_blocked_(c,
-                     "SELECT job FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
-                     " AND shape = ? AND kind IS NOT NULL ORDER BY rank, since, job LIMIT 1"),
+      blocked_line_(c,
+                    "SELECT job FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
+                    " AND shape = ? AND kind IS NOT NULL ORDER BY rank, since, job"),
       wanting_(c,
                "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ?"
                " AND name = ? AND shape = ? LIMIT ?)"),
@@ -269,10 +269,11 @@ std::vector<ShapeId> PlaceTables::shapes_blocked_on(const Thing& thing) {
     }
 }
 
-std::optional<JobId> PlaceTables::first_blocked(const Thing& thing, ShapeId shape) {
-    auto row = first_blocked_.query({thing.tenant, code(thing.kind), thing.name, shape});
-    if (!row.next()) return std::nullopt;
-    return JobId{row.natural(0)};
+void PlaceTables::find_blocked(const Thing& thing, ShapeId shape,
+                               const std::function<bool(JobId)>& is_it) {
+    auto row = blocked_line_.query({thing.tenant, code(thing.kind), thing.name, shape});
+    while (row.next())
+        if (is_it({row.natural(0)})) return;
 }
 
 std::uint32_t PlaceTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {

@@ -2,6 +2,7 @@
 // written leaves its old place in the same breath; each step touches exactly one row (C3).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,8 @@ public:
     std::uint64_t number_of_row() { return ++rows_read_; }
 
     std::vector<ShapeId> shapes_blocked_on(const Thing& thing);
-    std::optional<JobId> first_blocked(const Thing& thing, ShapeId shape);
+    // In the order of the line, until it is found.
+    void find_blocked(const Thing& thing, ShapeId shape, const std::function<bool(JobId)>& is_it);
     // How many ready jobs of this shape have yet to take the thing; no more than `enough` are
     // counted.
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough);
@@ -68,7 +70,7 @@ private:
     Statement delete_timer_, delete_ready_, delete_blocked_, delete_outcome_;
     Statement insert_line_, delete_line_, insert_want_, delete_want_;
     Statement save_attempt_, delete_attempts_, insert_large_, delete_large_, delete_all_large_;
-    Statement line_after_, whole_line_after_, next_shape_, first_blocked_, wanting_, kept_,
+    Statement line_after_, whole_line_after_, next_shape_, blocked_line_, wanting_, kept_,
         to_forget_;
     Statement delete_stretch_;
     RunExit run_exit_;

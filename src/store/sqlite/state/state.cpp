@@ -98,6 +98,15 @@ JobRow& State::job_that_exists(JobId id) {
     return *found;
 }
 
+JobRow* State::readable(JobId id) {
+    try {
+        return &job_that_exists(id);
+    } catch (const Failure& failure) {
+        if (failure.error.code != Errc::corrupt) throw;
+        return nullptr;
+    }
+}
+
 JobRow& State::add(JobRow job) {
     highest_job_ = std::max(highest_job_, job.id);
     jobs_bytes_ += size_of(*job.spec);

@@ -53,6 +53,8 @@ public:
     // Jobs. A pointer is good until the end of the group, or until the job is forgotten.
     JobRow* job(JobId id);
     JobRow& job_that_exists(JobId id);
+    // Nothing if the row cannot be understood, for those who can go on without it.
+    JobRow* readable(JobId id);
     JobRow& add(JobRow job);
     JobRow& add_ready(JobId id, const Found& row, PlaceTables::Line read);
     JobRow* loaded(JobId id);  // if it is in memory
