@@ -11,10 +11,9 @@
 #include <shared_mutex>
 
 #include "processes/disk/leftovers.h"
+#include "processes/disk/posix.h"
 #include "shim/format/attempt_files.h"
 #include "shim/tree.h"
-
-#include "processes/disk/posix.h"
 
 namespace perdure {
 namespace {

@@ -6,10 +6,9 @@
 
 #include <memory>
 
+#include "processes/disk/posix.h"
 #include "shim/format/attempt_files.h"
 #include "shim/format/records.h"
-
-#include "processes/disk/posix.h"
 
 namespace perdure {
 namespace {

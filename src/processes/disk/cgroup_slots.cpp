@@ -2,10 +2,9 @@
 
 #include <poll.h>
 
+#include "processes/disk/posix.h"
 #include "shim/clocks.h"
 #include "shim/format/fd.h"
-
-#include "processes/disk/posix.h"
 
 namespace perdure {
 

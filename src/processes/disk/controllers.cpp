@@ -8,10 +8,9 @@
 #include <memory>
 #include <optional>
 
+#include "processes/disk/posix.h"
 #include "shim/format/fd.h"
 #include "shim/format/records.h"
-
-#include "processes/disk/posix.h"
 
 namespace perdure {
 namespace {

@@ -8,9 +8,8 @@
 #include <memory>
 #include <string_view>
 
-#include "shim/format/attempt_files.h"
-
 #include "processes/disk/posix.h"
+#include "shim/format/attempt_files.h"
 
 namespace perdure {
 namespace {

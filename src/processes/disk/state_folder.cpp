@@ -1,6 +1,7 @@
 #include "processes/disk/state_folder.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -10,16 +11,16 @@
 #include <filesystem>
 #include <string_view>
 
+#include "processes/disk/posix.h"
 #include "shim/clocks.h"
 #include "shim/format/attempt_files.h"
 #include "shim/format/records.h"
-
-#include "processes/disk/posix.h"
 
 namespace perdure {
 namespace {
 
 constexpr auto life_name = "life";
+constexpr auto lock_patience = milliseconds(500);
 
 std::string first_line(const char* path) {
     const auto text = read_file(AT_FDCWD, path, 4096);
@@ -48,6 +49,18 @@ Fd open_folder(int root, const char* name) {
     return Fd(::openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
+// A shim that was being started when its worker died has the worker's lock until it executes its
+// own program. Zero, or errno.
+int lock_soon(int file) {
+    const auto give_up_at = shim_boot_now() + lock_patience;
+    while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+        const int failed = errno;
+        if (failed != EWOULDBLOCK || shim_boot_now() >= give_up_at) return failed;
+        ::poll(nullptr, 0, 5);
+    }
+    return 0;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<StateFolder>> StateFolder::open(const std::string& path) {
@@ -64,8 +77,8 @@ Result<void> StateFolder::lock_and_open(const std::string& path) {
     if (!root_) return os_error("state directory `" + path + "`", errno);
     lock_.reset(::openat(root_.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock_) return os_error("lock of `" + path + "`", errno);
-    if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) return os_error("lock of `" + path + "`", errno);
+    if (const int failed = lock_soon(lock_.get())) {
+        if (failed != EWOULDBLOCK) return os_error("lock of `" + path + "`", failed);
         return error(Errc::conflict, "another worker uses the state directory `" + path + "`");
     }
     attempts_ = open_folder(root_.get(), "attempts");
