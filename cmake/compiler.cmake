@@ -22,9 +22,9 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 add_compile_options(-Wno-missing-field-initializers)
 # g++ 12 warns about std::string operator+ inside its own header (GCC bug 105651).
 add_compile_options(-Wno-restrict -Wno-mismatched-new-delete)
-set(PERDURE_BATCHES OFF)  # see cmake/module.cmake
-if(CMAKE_BUILD_TYPE MATCHES "^(Release|Tsan)$")
-  set(PERDURE_BATCHES ON)
+set(PERDURE_BATCHES ON)  # see cmake/module.cmake
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(PERDURE_BATCHES OFF)
 endif()
 set(SANITIZED OFF)
 if(CMAKE_BUILD_TYPE MATCHES "^(Asan|Tsan)$")

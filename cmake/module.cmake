@@ -62,7 +62,7 @@ function(perdure_compile_as target kind)
 endfunction()
 
 # Few large steps are built in half the time of many small ones: most of a small one is reading the
-# same headers again. Debug and Asan builds compile each file alone, and so prove that it can be.
+# same headers again. A debug build compiles each file alone, and so proves that it can be.
 # The warnings left out are true only of files that are alone.
 function(perdure_in_batches target size)
   if(NOT PERDURE_BATCHES)

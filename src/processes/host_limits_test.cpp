@@ -19,11 +19,6 @@ protected:
         spec.resources = resources;
         return spec;
     }
-    static bool memory_is_ours() {
-        const auto here = hierarchies_here();
-        const auto& older = here.v1[static_cast<std::size_t>(Controller::memory)];
-        return older.empty() || older.ends_with("/memory");
-    }
     // Of this state directory: others on this machine run the same test.
     std::size_t groups_of(AttemptKey key) const {
         const auto name = "/perdure-" + std::to_string(directory_.device) + "-" +
@@ -69,11 +64,15 @@ TEST_F(HostLimitsTest, cpu_time_is_throttled) {
 }
 
 TEST_F(HostLimitsTest, too_much_memory_is_oom_and_nothing_else_is) {
-    if (!processes_->enforceable().memory || !memory_is_ours())
-        GTEST_SKIP() << "no memory controller that is ours here";
-    const auto end = end_of(with(shell("exec head -c 200000000 /dev/zero | tail -c 199999999"),
-                                 {.memory = std::uint64_t{32} << 20}));
-    EXPECT_EQ(end.end.cause, Cause::oom);
+    if (!processes_->enforceable().memory) GTEST_SKIP() << "no controller for memory here";
+    const Resources little{.memory = std::uint64_t{32} << 20};
+    EXPECT_EQ(end_of(with(command({"tail", "/dev/zero"}), little)).end.cause, Cause::oom);
+    // Its leader goes on and says itself how it ended.
+    const auto survived = end_of(with(shell("tail /dev/zero; exit 7"), little));
+    EXPECT_EQ(survived.end.cause, Cause::exit);
+    EXPECT_EQ(survived.end.exit_code, 7);
+    // Killed by a person, within its limits.
+    EXPECT_EQ(end_of(with(shell("kill -9 $$"), little)).end.cause, Cause::crash_signal);
 }
 
 TEST_F(HostLimitsTest, a_kill_by_somebody_unknown_is_not_called_oom) {
