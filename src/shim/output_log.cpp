@@ -6,6 +6,22 @@
 #include "shim/format/attempt_files.h"
 
 namespace perdure {
+namespace {
+
+// Where the last lines of a text begin. The newline at its end ends the last one.
+std::size_t begin_of_last(std::string_view text, std::size_t lines) {
+    auto at = text.size();
+    if (at > 0 && text.back() == '\n') --at;
+    while (at > 0) {
+        const auto newline = text.rfind('\n', at - 1);
+        if (newline == std::string_view::npos) return 0;
+        if (--lines == 0) return newline + 1;
+        at = newline;
+    }
+    return 0;
+}
+
+}  // namespace
 
 bool OutputLog::open_file(Fd& file, const char* name, int flags) {
     if (!file)
@@ -90,17 +106,18 @@ void OutputLog::append_tail(std::uint64_t from, std::uint64_t to) {
     }
 }
 
-std::string OutputLog::last_lines(std::size_t max) const {
+std::string OutputLog::last_lines(std::size_t bytes_max, std::size_t lines_max) const {
     struct stat about {};
     if (!head_file_ || ::fstat(head_file_.get(), &about) != 0) return {};
     const auto size = static_cast<std::uint64_t>(about.st_size);
-    const auto from = size > max ? size - max : 0;
+    const auto from = size > bytes_max ? size - bytes_max : 0;
     std::string text(static_cast<std::size_t>(size - from), '\0');
     const auto got = ::pread(head_file_.get(), text.data(), text.size(), static_cast<off_t>(from));
     text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
     const auto first_line_end = text.find('\n');
     if (from > 0 && first_line_end != std::string::npos && first_line_end + 1 < text.size())
         text.erase(0, first_line_end + 1);
+    text.erase(0, begin_of_last(text, lines_max));
     return text;
 }
 

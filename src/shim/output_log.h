@@ -19,8 +19,8 @@ public:
 
     void add(std::string_view bytes);
     void finish();
-    // The end of what is in `output`, whole lines if possible, at most `max` bytes.
-    std::string last_lines(std::size_t max) const;
+    // The end of what is in `output`: so many lines at most, whole ones if possible.
+    std::string last_lines(std::size_t bytes_max, std::size_t lines_max) const;
     std::uint64_t printed() const { return printed_; }
     std::uint64_t lost() const { return lost_; }  // bytes that the disk did not take
 

@@ -41,7 +41,7 @@ TEST_F(OutputLogTest, silence_leaves_no_file) {
     OutputLog log(directory_.get(), 100);
     log.finish();
     EXPECT_EQ(kept(), "none");
-    EXPECT_EQ(log.last_lines(10), "");
+    EXPECT_EQ(log.last_lines(10, 5), "");
 }
 
 TEST_F(OutputLogTest, all_is_kept_up_to_the_cap) {
@@ -71,9 +71,21 @@ TEST_F(OutputLogTest, last_lines_are_whole_if_they_can_be) {
     OutputLog log(directory_.get(), 1'000);
     log.add("first line\nsecond line\nthird");
     log.finish();
-    EXPECT_EQ(log.last_lines(1'000), "first line\nsecond line\nthird");
-    EXPECT_EQ(log.last_lines(20), "second line\nthird");
-    EXPECT_EQ(log.last_lines(4), "hird");
+    EXPECT_EQ(log.last_lines(1'000, 5), "first line\nsecond line\nthird");
+    EXPECT_EQ(log.last_lines(20, 5), "second line\nthird");
+    EXPECT_EQ(log.last_lines(4, 5), "hird");
+    EXPECT_EQ(log.last_lines(1'000, 2), "second line\nthird");
+}
+
+TEST_F(OutputLogTest, last_lines_are_as_many_as_asked_for) {
+    OutputLog log(directory_.get(), 1'000);
+    log.add("\n2\n\n4\n");
+    log.finish();
+    EXPECT_EQ(log.last_lines(1'000, 1), "4\n");
+    EXPECT_EQ(log.last_lines(1'000, 2), "\n4\n");
+    EXPECT_EQ(log.last_lines(1'000, 3), "2\n\n4\n");
+    EXPECT_EQ(log.last_lines(1'000, 4), "\n2\n\n4\n");
+    EXPECT_EQ(log.last_lines(1'000, 9), "\n2\n\n4\n");
 }
 
 }  // namespace

@@ -203,7 +203,7 @@ void Shim::finish(AttemptEnd end, std::string detail) {
     Evidence evidence;
     if (end.ran != Ran::no) evidence.result = result_left_by_the_job(detail);
     evidence.detail = std::move(detail);
-    evidence.last_lines = log_.last_lines(last_lines_max);
+    evidence.last_lines = log_.last_lines(last_lines_max, last_lines_count);
     evidence.host = order_.host;
     evidence.peak_memory = peak_memory_;
     evidence.ran_for = ran_for_;

@@ -203,7 +203,7 @@ void read_evidence(At at, EvidenceRef& into) {
     read_fields<Evidence>(at, evidence_fields, *evidence);
     if (evidence->result.size() > result_max) at.misfit("result must have at most 1 MiB");
     if (evidence->last_lines.size() > last_lines_max)
-        at.misfit("last_lines must have at most 4096 bytes");
+        at.misfit("last_lines must have at most 16384 bytes");
     into = std::move(evidence);
 }
 
