@@ -81,8 +81,8 @@ JobSpec Clients::draw_spec() {
     return spec;
 }
 
-// A single client may spend its time on other things than submits: it gets some more, so that a run
-// in which too little happened is the system's doing.
+// A single client may spend its time on other things than submits: it gets some more, for submits
+// alone, so that a run in which too little happened is the system's doing.
 bool Clients::is_done(TrueTime until) const {
     constexpr auto longest_overtime = seconds(30);
     const auto now = parts_.world.now();
@@ -93,9 +93,15 @@ bool Clients::is_done(TrueTime until) const {
 Task<void> Clients::live(std::size_t client, TrueTime until) {
     if (client == 0) co_await prepare_limits(client);
     while (!is_done(until)) {
-        const auto wait = rng_.between(milliseconds(1), parts_.plan.submit_every * 2);
+        const bool overtime = parts_.world.now() >= until;
+        const auto usual = parts_.plan.submit_every * 2;
+        const auto wait = rng_.between(milliseconds(1), overtime ? seconds(2) : usual);
         co_await parts_.world.sleep(lives_[client], wait);
         if (is_done(until)) break;
+        if (overtime) {
+            co_await submit(client, draw_spec());
+            continue;
+        }
         if (!known_.empty() && rng_.chance(0.25)) {
             co_await meddle(client);
             continue;
