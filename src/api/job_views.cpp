@@ -45,6 +45,7 @@ void write_end(JsonWriter& out, const AttemptEnd& end) {
     write_exit(out, end);
     time_field(out, "again_at", end.at);
     if (end.matched != 0) out.field("matched", end.matched);
+    out.flag("by_worker_policy", end.judge != 0);
 }
 
 void write_evidence(JsonWriter& out, const Evidence& evidence) {

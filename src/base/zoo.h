@@ -47,6 +47,7 @@ enum class Bug {
     cancel_retried,
     last_rule_judges,
     rule_not_counted,
+    worker_policy_ignored,
     // One history shows them at once, chance hardly ever: the stories must catch them.
     presumed_lost_never_reinstated,
     old_go_never_expires,
@@ -116,6 +117,7 @@ constexpr std::array zoo_names = {
     std::string_view{"cancel_retried"},
     std::string_view{"last_rule_judges"},
     std::string_view{"rule_not_counted"},
+    std::string_view{"worker_policy_ignored"},
     std::string_view{"presumed_lost_never_reinstated"},
     std::string_view{"old_go_never_expires"},
     std::string_view{"waiters_never_refused"},

@@ -232,11 +232,13 @@ void add_policies(std::vector<Command>& all) {
                    .group = fleet_group,
                    .summary = "what would happen now to a job, or to one of a queue or kind",
                    .example = "  perdure policy explain 06na5x0g00000\n"
-                              "  perdure policy explain --queue slow --kind mail.send",
+                              "  perdure policy explain --queue slow --kind mail.send\n"
+                              "  perdure policy explain --worker gpu-7",
                    .words = {{"id", "id of the job; left out: a new one", How::optional}},
                    .options = {{"-q,--queue", "NAME", "of a new job; `default` if left out"},
                                {"--kind", "NAME", "of a new job"},
-                               {"--policy", "NAME", "as if a new job chose this one"}},
+                               {"--policy", "NAME", "as if a new job chose this one"},
+                               {"--worker", "NAME", "as if it ended on this worker"}},
                    .settings = {"server.urls"},
                    .run = explain_policy});
 }

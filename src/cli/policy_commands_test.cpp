@@ -37,13 +37,35 @@ TEST(PolicyExplain, asks_about_a_new_job_if_none_is_named) {
     EXPECT_TRUE(contains(stage.out, "\"custom/1\""));
 }
 
+TEST(PolicyExplain, tells_whose_policy_judges_on_which_worker) {
+    std::string held = answer;
+    held.insert(1, R"j("worker":"gpu-7","by_worker_policy":true,
+                       "workers":{"gpu-7":"patient","gpu-8":"never"},)j");
+    Stage stage;
+    stage.expect("GET /v1/jobs/06na5x0g00000/policy?worker=gpu-7", json_answer(200, held));
+    EXPECT_EQ(stage.run({"policy", "explain", "06na5x0g00000", "--worker", "gpu-7"}), 0);
+    EXPECT_TRUE(contains(
+        stage.out, "policy patient (1 rule, else default) of worker gpu-7, effects repeatable\n"))
+        << stage.out;
+    EXPECT_TRUE(contains(stage.out, "\non worker gpu-8: never\n")) << stage.out;
+    EXPECT_FALSE(contains(stage.out, "on worker gpu-7")) << "the table says it";
+
+    stage.expect("GET /v1/policy?kind=mail&worker=gpu-9",
+                 json_answer(200, R"j({"from":"kind","worker":"gpu-9","policy":"never",
+                                       "effects":"repeatable","lines":[]})j"));
+    EXPECT_EQ(stage.run({"policy", "explain", "--kind", "mail", "--worker", "gpu-9"}), 0);
+    EXPECT_TRUE(contains(stage.out, "from the kind, on worker gpu-9\n")) << stage.out;
+}
+
 TEST(PolicyList, says_who_uses_which) {
     Stage stage;
     stage.expect("GET /v1/policies", json_answer(200, R"j({"policies":[
         {"name":"default","built_in":true},{"name":"patient","base":"never","rules":[{},{}]}],
-        "server":"default","queues":{"slow":"patient"},"kinds":{"mail":"patient"}})j"));
+        "server":"default","queues":{"slow":"patient"},"kinds":{"mail":"patient"},
+        "workers":{"gpu-7":"patient"}})j"));
     EXPECT_EQ(stage.run({"policy", "list"}), 0);
-    EXPECT_TRUE(contains(stage.out, "patient  2         never  queue slow, kind mail"));
+    EXPECT_TRUE(
+        contains(stage.out, "patient  2         never  queue slow, kind mail, worker gpu-7"));
     EXPECT_TRUE(contains(stage.out, "default  built in         server"));
 }
 
@@ -51,13 +73,15 @@ TEST(Config, shows_policies_with_their_place) {
     Stage stage;
     stage.world.files["perdure.toml"] =
         "[policies.patient]\nrules = [{ causes = [\"oom\"], times = 1 }]\n\n"
-        "[queues.slow]\npolicy = \"patient\"\n";
+        "[queues.slow]\npolicy = \"patient\"\n[workers.gpu-7]\npolicy = \"never\"\n";
     EXPECT_EQ(stage.run({"config", "--data", "/d", "--json"}), 0) << stage.err;
     boost::json::value document;
     ASSERT_FALSE(parse_quick(stage.out, document));
     const auto& settings = member(document, "settings");
     EXPECT_EQ(text_of(member(settings, "queues.slow.policy"), "value"), "patient");
     EXPECT_EQ(text_of(member(settings, "policies.patient"), "place"), "perdure.toml:2");
+    EXPECT_EQ(text_of(member(settings, "workers.gpu-7.policy"), "value"), "never");
+    EXPECT_EQ(text_of(member(settings, "workers.gpu-7.policy"), "place"), "perdure.toml:7");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct Config {
 
     Timing timing;
 
-    std::string policy;   // of jobs that inherit none from kind or queue
+    std::string policy;   // of jobs that inherit none from kind or queue, on a worker without one
     PolicyBook policies;  // all of them, `policy` included
     Level failure_level = Level::error;
     Level callback_failure_level = Level::critical;

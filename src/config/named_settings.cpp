@@ -14,7 +14,8 @@ namespace perdure {
 namespace {
 
 constexpr std::array<std::string_view, 3> built_in = {"default", "never", "forever"};
-constexpr std::array<std::string_view, 3> groups = {"policies.", "queues.", "kinds."};
+constexpr std::array<std::string_view, 4> groups = {"policies.", "queues.", "kinds.", "workers."};
+constexpr std::size_t worker_name_max = 255;
 
 bool is_built_in(std::string_view name) {
     return std::find(built_in.begin(), built_in.end(), name) != built_in.end();
@@ -31,6 +32,19 @@ Error unknown(const std::string& place, std::string_view name, std::string_view 
 Error bad_name(const std::string& place, std::string_view name) {
     return refused(place, fmt::format("{} must be 1 to 64 of a-z 0-9 . _ - and begin with a letter "
                                       "or digit",
+                                      name));
+}
+
+// Workers are called as their hosts are. What is set must survive as a flag, NAME=VALUE.
+bool is_name_of_worker(std::string_view name) {
+    const auto fits = [](char c) { return static_cast<unsigned char>(c) > ' ' && c != '='; };
+    return !name.empty() && name.size() <= worker_name_max &&
+           std::all_of(name.begin(), name.end(), fits);
+}
+
+Error bad_name_of_worker(const std::string& place, std::string_view name) {
+    return refused(place, fmt::format("\"{}\" is no name of a worker: 1 to 255 bytes without "
+                                      "spaces and =",
                                       name));
 }
 
@@ -73,11 +87,13 @@ bool NamedSettings::owns(std::string_view name) {
 Result<void> NamedSettings::put(std::string_view full, Part part, bool is_json) {
     const auto [group, name, field] = parts_of(full);
     const auto& place = part.origin.place;
-    if (!is_name(name)) return bad_name(place, name);
+    const bool of_worker = group == "workers.";
+    if (of_worker && !is_name_of_worker(name)) return bad_name_of_worker(place, name);
+    if (!of_worker && !is_name(name)) return bad_name(place, name);
     if (group != "policies.") {
         if (field != "policy") return unknown(place, full, fmt::format("{}{}.policy", group, name));
         if (is_json) return refused(place, fmt::format("{} must be the name of a policy", full));
-        (group == "queues." ? queues_ : kinds_)[name] = std::move(part);
+        (of_worker ? workers_ : group == "queues." ? queues_ : kinds_)[name] = std::move(part);
         return {};
     }
     if (is_built_in(name))
@@ -161,6 +177,7 @@ Result<NamedSettings::Settled> NamedSettings::settle(const std::string& of_serve
     };
     if (auto done = use(queues_, "queues.", settled.book.of_queue); !done) return done.error();
     if (auto done = use(kinds_, "kinds.", settled.book.of_kind); !done) return done.error();
+    if (auto done = use(workers_, "workers.", settled.book.of_worker); !done) return done.error();
     if (!knows(settled.book, of_server))
         return refused(place, no_such_policy(settled.book, of_server));
     settled.book.of_server = of_server;

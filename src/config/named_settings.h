@@ -1,6 +1,7 @@
-// Settings with a name of the user's own in them: policies, and which one a queue or a kind has.
+// Settings with a name of the user's own in them: policies, and which one a queue, a kind or a
+// worker has.
 //   [policies.NAME]  base = "default", rules = [ … ]
-//   [queues.NAME]    policy = "NAME"      [kinds.NAME]  policy = "NAME"
+//   [queues.NAME]    policy = "NAME"      [kinds.NAME]  and [workers.NAME]  likewise
 // From a flag a whole policy comes as JSON: --set 'policies.NAME={"base": …, "rules": …}'.
 #pragma once
 
@@ -58,6 +59,7 @@ private:
     std::map<std::string, Policy> policies_;
     std::map<std::string, Part> queues_;
     std::map<std::string, Part> kinds_;
+    std::map<std::string, Part> workers_;
 };
 
 }  // namespace perdure

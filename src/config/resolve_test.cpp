@@ -247,6 +247,12 @@ policy = "patient"
 
 [kinds."mail.send"]
 policy = "forever"
+
+[workers.gpu-7]
+policy = "patient"
+
+[workers."Anvil.example.com"]
+policy = "never"
 )";
 
 TEST(ResolvePolicies, reads_policies_and_where_they_apply) {
@@ -262,6 +268,8 @@ TEST(ResolvePolicies, reads_policies_and_where_they_apply) {
     EXPECT_EQ(policy.rules[1].then, Then::quarantine);
     EXPECT_EQ(book.of_queue.at("slow"), "patient");
     EXPECT_EQ(book.of_kind.at("mail.send"), "forever");
+    EXPECT_EQ(book.of_worker.at("gpu-7"), "patient");
+    EXPECT_EQ(book.of_worker.at("Anvil.example.com"), "never") << "called as its host is";
     EXPECT_EQ(book.of_server, "never");
 }
 
@@ -277,6 +285,7 @@ TEST(ResolvePolicies, survive_the_way_to_the_child) {
     EXPECT_EQ(second->config.policies.named, first->config.policies.named);
     EXPECT_EQ(second->config.policies.of_queue, first->config.policies.of_queue);
     EXPECT_EQ(second->config.policies.of_kind, first->config.policies.of_kind);
+    EXPECT_EQ(second->config.policies.of_worker, first->config.policies.of_worker);
 }
 
 TEST(ResolvePolicies, takes_tables_of_rules_as_well_as_lists) {
@@ -305,6 +314,12 @@ TEST(ResolvePolicies, refuses_what_is_wrong_with_its_line) {
          "perdure.toml:2: there is no policy \"nevr\"; did you mean never?"},
         {"[queues.slow]\npolcy = \"never\"\n",
          "perdure.toml:2: there is no setting queues.slow.polcy; did you mean queues.slow.policy?"},
+        {"[workers.gpu-7]\n\npolicy = \"nevr\"\n",
+         "perdure.toml:3: there is no policy \"nevr\"; did you mean never?"},
+        {"[workers]\ngpu-7 = \"never\"\n",
+         "perdure.toml:2: there is no setting workers.gpu-7; did you mean workers.gpu-7.policy?"},
+        {"[workers.\"a b\"]\npolicy = \"never\"\n",
+         "perdure.toml:2: \"a b\" is no name of a worker: 1 to 255 bytes without spaces and ="},
         {"policy = \"nevr\"\n", "perdure.toml:1: there is no policy \"nevr\"; did you mean never?"},
         {"[kinds.\"Not A Name\"]\npolicy = \"never\"\n",
          "perdure.toml:2: Not A Name must be 1 to 64 of a-z 0-9 . _ - and begin with a letter or "

@@ -151,7 +151,7 @@ constexpr std::array table = {
     Setting{.name = "policy",
             .type = SettingType::text,
             .standard = "default",
-            .about = "policy of jobs for which neither job, kind nor queue names one",
+            .about = "policy of jobs for which neither job, kind, queue nor worker names one",
             .environment = "PERDURE_POLICY",
             .store = [](Config& c, const Value& v) { c.policy = text(v); }},
     Setting{.name = "log.level",

@@ -192,8 +192,35 @@ std::vector<Cause> causes_of(const CustomRule& rule) {
     return causes;
 }
 
+void add_rules(FieldHash& h, const std::vector<CustomRule>& rules) {
+    h.add(rules.size());
+    for (const auto& rule : rules) {
+        h.add(rule.causes.size());
+        h.add(rule.exit_codes.size());
+        for (const auto cause : rule.causes) h.add(to_string(cause));
+        for (const auto code : rule.exit_codes) h.add(static_cast<std::uint64_t>(code));
+        h.add(rule.text);
+        h.add(rule.times);
+        h.add(rule.wait);
+        h.add(rule.wait_max);
+        h.add(static_cast<std::uint64_t>(rule.growth));
+        h.add(rule.jitter_percent);
+        h.add(rule.another_worker);
+        h.add(static_cast<std::uint64_t>(rule.then));
+    }
+}
+
+std::uint64_t mark_of(const PolicyChoice& policy) {
+    if (policy.level != PolicyLevel::worker) return 0;
+    FieldHash hash;
+    hash.add(to_string(policy.name));
+    add_rules(hash, policy.rules);
+    return hash.value();
+}
+
 AttemptEnd judged(AttemptEnd end, const PolicyChoice& policy, const Evidence* evidence) {
     end.matched = 0;
+    end.judge = mark_of(policy);
     if (end.succeeded || is_nobodys_to_choose(class_of(end))) return end;
     const auto rules = std::min(policy.rules.size(), custom_rules_max);
     for (std::size_t i = 0; i < rules; ++i) {
@@ -202,6 +229,19 @@ AttemptEnd judged(AttemptEnd end, const PolicyChoice& policy, const Evidence* ev
         if (!zoo(Bug::last_rule_judges)) break;
     }
     return end;
+}
+
+CauseCounts count_causes(const std::vector<const AttemptEnd*>& ends, const PolicyChoice& policy) {
+    constexpr AttemptEnd worst{.cause = Cause::crash_signal};
+    const auto mark = mark_of(policy);
+    CauseCounts counts;
+    for (const AttemptEnd* end : ends) {
+        if (!end)
+            counts = with(counts, worst);
+        else
+            counts = with(counts, end->judge == mark ? *end : judged(*end, policy, nullptr));
+    }
+    return counts;
 }
 
 PolicyRule line_of(const PolicyChoice& policy, std::uint8_t matched) {

@@ -5,6 +5,7 @@
 //   Q2  Some ends are nobody's to choose: cancelled, timeout(queue), command_unusable, and all
 //       that did not run. No rule judges them.
 //   Q3  Effects guard the answer "again", whoever gives it (E3).
+//   Q4  Every policy counts all ends: what another one judged, on another worker, it judges anew.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include "core/cause.h"
 #include "core/evidence.h"
+#include "core/field_hash.h"
 #include "core/job.h"
 #include "core/policy.h"
 
@@ -34,9 +36,19 @@ std::vector<std::string_view> words_for_causes();
 // The causes that a rule can judge, whatever else must fit.
 std::vector<Cause> causes_of(const CustomRule& rule);
 
-// The end with the number of the rule that judges it. Text is known only from a report: without
-// evidence no rule that asks for one fits.
+// Which policy of a worker's own has judged an end: a number for its base and its rules. Zero for
+// every policy that is not a worker's, because a job has only one of those.
+std::uint64_t mark_of(const PolicyChoice& policy);
+void add_rules(FieldHash& hash, const std::vector<CustomRule>& rules);
+
+// The end with the number of the rule that judges it, and of the policy. Text is known only from a
+// report: without evidence no rule that asks for one fits.
 AttemptEnd judged(AttemptEnd end, const PolicyChoice& policy, const Evidence* evidence);
+
+// How often each class and each rule of this policy ended an attempt (Q4). `ends` in order of their
+// epochs; nullptr for an attempt that has no end. What another policy judged is judged by this one
+// without its text.
+CauseCounts count_causes(const std::vector<const AttemptEnd*>& ends, const PolicyChoice& policy);
 
 // The rule that judged an end, in the form of every policy's lines. matched: 1 to rules.size().
 PolicyRule line_of(const PolicyChoice& policy, std::uint8_t matched);

@@ -223,6 +223,58 @@ TEST(CountCauses, an_end_that_a_rule_judged_counts_for_that_rule_alone) {
     }
 }
 
+PolicyChoice of_worker(std::vector<CustomRule> rules) {
+    return {.rules = std::move(rules), .level = PolicyLevel::worker};
+}
+
+TEST(MarkOf, tells_the_policies_of_workers_apart_by_what_they_say) {
+    std::set<std::uint64_t> marks = {0};
+    for (const auto& rule : every_rule())
+        for (const auto name : {PolicyName::standard, PolicyName::never, PolicyName::forever}) {
+            auto policy = of_worker({rule});
+            policy.name = name;
+            EXPECT_TRUE(marks.insert(mark_of(policy)).second);
+            auto renamed = policy;
+            renamed.custom = "another-name";
+            renamed.retries = 5;
+            EXPECT_EQ(mark_of(renamed), mark_of(policy)) << "name and retries judge nothing";
+            policy.level = PolicyLevel::server;
+            EXPECT_EQ(mark_of(policy), 0U) << "a job has only one that is not a worker's";
+        }
+}
+
+// Q4: a job that goes from worker to worker does not get the budgets of all of them.
+TEST(CountCauses, what_another_policy_judged_is_judged_anew) {
+    const CustomRule crashes{.causes = {Cause::crash_signal}, .times = 5};
+    const CustomRule oom{.causes = {Cause::oom}, .times = 5};
+    const PolicyChoice plain;
+    const std::vector<PolicyChoice> policies = {
+        plain, {.rules = {oom, crashes}}, of_worker({crashes}), of_worker({oom, crashes})};
+    for (const auto& first : policies)
+        for (const auto& then : policies)
+            for (const auto& end : every_end()) {
+                const bool both_jobs = mark_of(first) == 0 && mark_of(then) == 0;
+                if (both_jobs && first != then) continue;  // a job has one of them
+                const auto before = judged(end, first, nullptr);
+                EXPECT_EQ(count_causes({&before}, then),
+                          with(CauseCounts{}, judged(end, then, nullptr)));
+            }
+}
+
+// It cannot be found anew: the policy that saw the text remembers, others never know.
+TEST(CountCauses, a_text_counts_only_for_the_policy_that_has_seen_it) {
+    const CustomRule quota{.text = "quota", .times = 5};
+    const auto one = of_worker({quota});
+    const auto other = of_worker({quota, {.causes = {Cause::exit}, .times = 1}});
+    const Evidence evidence{.detail = "over quota"};
+    const AttemptEnd exit{.cause = Cause::exit, .ran = Ran::yes, .exit_code = 1};
+    const auto end = judged(exit, one, &evidence);
+    EXPECT_EQ(count_causes({&end}, one).of_rule(1), 1U);
+    EXPECT_EQ(count_causes({&end}, other).of_rule(1), 0U);
+    EXPECT_EQ(count_causes({&end}, other).of_rule(2), 1U);
+    EXPECT_EQ(count_causes({&end}, {})[CauseClass::own_failure], 1U);
+}
+
 TEST(CausesNamed, are_each_cause_by_its_own_name) {
     for (const auto cause : every_cause())
         EXPECT_EQ(causes_named(to_string(cause)), std::vector<Cause>{cause});

@@ -147,11 +147,4 @@ CauseCounts with(CauseCounts counts, const AttemptEnd& end) {
     return counts;
 }
 
-CauseCounts count_causes(const std::vector<const AttemptEnd*>& ends) {
-    constexpr AttemptEnd worst{.cause = Cause::crash_signal};
-    CauseCounts counts;
-    for (const AttemptEnd* end : ends) counts = with(counts, end ? *end : worst);
-    return counts;
-}
-
 }  // namespace perdure

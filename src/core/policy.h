@@ -27,6 +27,21 @@ constexpr std::string_view to_string(PolicyName name) {
 // Deadlines are sums that must not overflow.
 inline constexpr auto duration_max = days(3650);
 
+// Who chose a policy, the most specific first. The choice of the worker on which an attempt ends
+// comes before the server's alone (core/policy_book.h).
+enum class PolicyLevel { job, kind, queue, worker, server };
+
+constexpr std::string_view to_string(PolicyLevel level) {
+    switch (level) {
+        case PolicyLevel::job: return "job";
+        case PolicyLevel::kind: return "kind";
+        case PolicyLevel::queue: return "queue";
+        case PolicyLevel::worker: return "worker";
+        case PolicyLevel::server: return "server";
+    }
+    return "server";
+}
+
 // The wait before run n + 1: constant w, linear n w, exponential w 2^(n-1), up to a cap.
 enum class Growth { constant, linear, exponential };
 
@@ -60,6 +75,7 @@ struct PolicyChoice {
     std::uint32_t jitter_percent = 0;  // up to this much shorter, drawn from job and epoch
     std::string custom;                // the name that `rules` have in the configuration, if one
     std::vector<CustomRule> rules;  // asked first, in order; what none of them judges is `name`'s
+    PolicyLevel level = PolicyLevel::job;  // who chose name and rules
 
     friend bool operator==(const PolicyChoice&, const PolicyChoice&) = default;
 };
@@ -117,8 +133,5 @@ struct CauseCounts {
 
 // The counts after one more attempt has ended like this.
 CauseCounts with(CauseCounts counts, const AttemptEnd& end);
-
-// `ends` in order of their epochs; nullptr for an attempt that has no end.
-CauseCounts count_causes(const std::vector<const AttemptEnd*>& ends);
 
 }  // namespace perdure

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "base/zoo.h"
 
 namespace perdure {
 namespace {
@@ -65,16 +66,36 @@ std::string no_such_policy(const PolicyBook& book, std::string_view name) {
 PolicyDecision decide_policy(const PolicyBook& book, const JobSpec& spec, PolicyWish wish) {
     const auto& own = spec.policy;
     const bool only_named = !own.custom.empty() && own.rules.empty();
-    if (wish == PolicyWish::settled) return {own, PolicyLevel::job, std::nullopt};
+    if (wish == PolicyWish::settled) return {own, own.level, std::nullopt};
     if (wish == PolicyWish::chosen && !only_named)
         return {own, PolicyLevel::job, find_rule_conflict(own.rules, spec.effects)};
     auto chosen = chosen_for(book, spec);
     if (wish == PolicyWish::chosen) chosen = {own.custom, PolicyLevel::job};
     auto policy = with_policy(book, own, chosen.name);
     if (!policy) return {own, chosen.level, RuleFault{"", no_such_policy(book, chosen.name)}};
+    policy->level = chosen.level;
     if (wish == PolicyWish::inherited) return {std::move(*policy), chosen.level, std::nullopt};
     auto refused = find_rule_conflict(policy->rules, spec.effects);
     return {std::move(*policy), chosen.level, std::move(refused)};
+}
+
+std::optional<PolicyChoice> decide_worker_policy(const PolicyBook& book, std::string_view worker) {
+    const auto found = book.of_worker.find(worker);
+    if (found == book.of_worker.end()) return std::nullopt;
+    auto policy = with_policy(book, PolicyChoice{}, found->second);
+    if (policy) policy->level = PolicyLevel::worker;
+    return policy;
+}
+
+PolicyChoice policy_for_attempt(const PolicyChoice& job, const PolicyChoice* worker) {
+    if (!worker || job.level != PolicyLevel::server) return job;
+    if (zoo(Bug::worker_policy_ignored)) return job;
+    auto policy = job;  // what it says about retries stays its own
+    policy.name = worker->name;
+    policy.custom = worker->custom;
+    policy.rules = worker->rules;
+    policy.level = PolicyLevel::worker;
+    return policy;
 }
 
 }  // namespace perdure

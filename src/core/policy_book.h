@@ -1,6 +1,8 @@
 // Policy book: the policies that a server knows by name, and where each of them applies.
 // A job's policy is settled when it is submitted and stored with it, so that a change of the
-// configuration changes no job that was accepted before. Precedence: job, kind, queue, server.
+// configuration changes no job that was accepted before. Precedence: job, kind, queue, worker,
+// server. A worker's policy is settled when its session is opened, and stored with that: it judges
+// what ends there of the jobs that have only inherited the server's.
 #pragma once
 
 #include <functional>
@@ -22,20 +24,9 @@ struct PolicyBook {
     ByName<PolicyChoice> named;   // only their base and rules are taken
     ByName<std::string> of_kind;  // the name of a policy, built in or one of `named`
     ByName<std::string> of_queue;
+    ByName<std::string> of_worker;
     std::string of_server = "default";
 };
-
-enum class PolicyLevel { job, kind, queue, server };
-
-constexpr std::string_view to_string(PolicyLevel level) {
-    switch (level) {
-        case PolicyLevel::job: return "job";
-        case PolicyLevel::kind: return "kind";
-        case PolicyLevel::queue: return "queue";
-        case PolicyLevel::server: return "server";
-    }
-    return "server";
-}
 
 // inherited: the job does not say which policy it wants. chosen: it does, by its own rules or only
 // by a name (PolicyChoice::custom). settled: it was decided before, and stays.
@@ -50,6 +41,13 @@ struct PolicyDecision {
 // What the job says about retries is always its own. A policy that it inherits may contradict its
 // effects, which win (E3); one that it chooses itself may not.
 PolicyDecision decide_policy(const PolicyBook& book, const JobSpec& spec, PolicyWish wish);
+
+// The policy of the worker of this name; nothing: it has none of its own.
+std::optional<PolicyChoice> decide_worker_policy(const PolicyBook& book, std::string_view worker);
+
+// What judges an attempt of a job: the job's policy, or that of the worker that has it, or had it
+// last. nullptr: that worker has none of its own.
+PolicyChoice policy_for_attempt(const PolicyChoice& job, const PolicyChoice* worker);
 
 bool knows(const PolicyBook& book, std::string_view name);
 // A sentence with a suggestion.

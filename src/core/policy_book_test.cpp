@@ -43,6 +43,7 @@ TEST(DecidePolicy, job_before_kind_before_queue_before_server) {
                         if (wish == PolicyWish::chosen)
                             expected = PolicyLevel::job, name = PolicyName::standard;
                         EXPECT_EQ(got.level, expected);
+                        EXPECT_EQ(got.policy.level, expected) << "it is stored with the job";
                         EXPECT_EQ(got.policy.name, name);
                         EXPECT_EQ(!got.policy.rules.empty(), expected == PolicyLevel::kind);
                         EXPECT_EQ(got.policy.retries, 7U) << "retries are the job's own";
@@ -89,9 +90,56 @@ TEST(DecidePolicy, what_was_settled_before_stays_whatever_the_configuration_says
     spec.effects = Effects::once;
     spec.policy = patient();
     spec.policy.custom = "of-last-year";
-    const auto got = decide_policy(book_with(true, true), spec, PolicyWish::settled);
-    EXPECT_EQ(got.policy, spec.policy);
-    EXPECT_FALSE(got.refused);
+    for (const auto level : {PolicyLevel::job, PolicyLevel::server}) {
+        spec.policy.level = level;
+        const auto got = decide_policy(book_with(true, true), spec, PolicyWish::settled);
+        EXPECT_EQ(got.policy, spec.policy);
+        EXPECT_EQ(got.level, level);
+        EXPECT_FALSE(got.refused);
+    }
+}
+
+TEST(DecideWorkerPolicy, is_what_the_book_says_about_a_worker_of_that_name) {
+    auto book = book_with(true, true);
+    book.of_worker = {{"gpu-7", "patient"}, {"gpu-8", "never"}};
+    const auto own = decide_worker_policy(book, "gpu-7");
+    ASSERT_TRUE(own);
+    EXPECT_EQ(own->rules, patient().rules);
+    EXPECT_EQ(own->custom, "patient");
+    EXPECT_EQ(own->level, PolicyLevel::worker);
+    const auto built_in = decide_worker_policy(book, "gpu-8");
+    ASSERT_TRUE(built_in);
+    EXPECT_EQ(built_in->name, PolicyName::never);
+    EXPECT_TRUE(built_in->custom.empty());
+    EXPECT_FALSE(decide_worker_policy(book, "gpu-9"));
+}
+
+// Job, kind and queue are more specific than the worker, and the server is less.
+TEST(PolicyForAttempt, is_the_workers_exactly_if_the_job_has_inherited_the_servers) {
+    auto of_worker = patient();
+    of_worker.custom = "patient";
+    of_worker.retries = 99;
+    of_worker.level = PolicyLevel::worker;
+    for (const auto level :
+         {PolicyLevel::job, PolicyLevel::kind, PolicyLevel::queue, PolicyLevel::server})
+        for (const auto name : {PolicyName::standard, PolicyName::never, PolicyName::forever})
+            for (const bool has_rules : {false, true})
+                for (const bool worker_has_one : {false, true}) {
+                    PolicyChoice job{.name = name, .retries = 7, .retry_wait = seconds(9)};
+                    job.growth = Growth::linear;
+                    job.jitter_percent = 3;
+                    job.level = level;
+                    if (has_rules) job.rules = {{.causes = {Cause::oom}, .times = 1}};
+                    const auto got = policy_for_attempt(job, worker_has_one ? &of_worker : nullptr);
+                    auto expected = job;
+                    if (worker_has_one && level == PolicyLevel::server) {
+                        expected.name = of_worker.name;
+                        expected.rules = of_worker.rules;
+                        expected.custom = of_worker.custom;
+                        expected.level = PolicyLevel::worker;
+                    }
+                    EXPECT_EQ(got, expected) << "retries stay the job's own";
+                }
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "core/custom_policy.h"
+
 namespace perdure::policy_test {
 namespace {
 
@@ -190,13 +192,13 @@ TEST(RuleFor, gives_each_of_its_rules) {
 
 // E4.
 TEST(CountCauses, an_attempt_without_an_end_counts_as_a_crash) {
-    const auto counts = count_causes({nullptr, nullptr});
+    const auto counts = count_causes({nullptr, nullptr}, {});
     EXPECT_EQ(counts[Class::crash], 2U);
 }
 
 TEST(CountCauses, counts_every_end_in_its_class_and_no_other) {
     for (const auto& end : every_end()) {
-        const auto counts = count_causes({&end});
+        const auto counts = count_causes({&end}, {});
         for (const auto c : every_class())
             EXPECT_EQ(counts[c], c == class_of(end) && end.counted ? 1U : 0U);
     }
@@ -206,10 +208,10 @@ TEST(CountCauses, a_row_of_unrun_attempts_is_broken_by_one_that_ran) {
     const AttemptEnd unrun{.cause = Cause::lock_busy, .ran = Ran::no};
     const AttemptEnd uncounted{.cause = Cause::worker_lost, .ran = Ran::no, .counted = false};
     const AttemptEnd ran{.cause = Cause::exit, .ran = Ran::yes};
-    EXPECT_EQ(count_causes({&unrun, &uncounted, &unrun}).did_not_run_in_a_row, 3U);
-    EXPECT_EQ(count_causes({&unrun, &ran, &unrun}).did_not_run_in_a_row, 1U);
-    EXPECT_EQ(count_causes({&unrun, &ran}).did_not_run_in_a_row, 0U);
-    EXPECT_EQ(count_causes({&unrun, nullptr}).did_not_run_in_a_row, 0U);
+    EXPECT_EQ(count_causes({&unrun, &uncounted, &unrun}, {}).did_not_run_in_a_row, 3U);
+    EXPECT_EQ(count_causes({&unrun, &ran, &unrun}, {}).did_not_run_in_a_row, 1U);
+    EXPECT_EQ(count_causes({&unrun, &ran}, {}).did_not_run_in_a_row, 0U);
+    EXPECT_EQ(count_causes({&unrun, nullptr}, {}).did_not_run_in_a_row, 0U);
 }
 
 // Counts are derived: no order of claims and restarts loses any.
@@ -221,10 +223,10 @@ TEST(CountCauses, one_more_end_is_the_same_as_counting_all_anew) {
         so_far.push_back(&end);
         counts = with(counts, end);
         if (so_far.size() % 50 == 0) {
-            EXPECT_EQ(count_causes(so_far), counts);
+            EXPECT_EQ(count_causes(so_far, {}), counts);
         }
     }
-    EXPECT_EQ(count_causes(so_far), counts);
+    EXPECT_EQ(count_causes(so_far, {}), counts);
 }
 
 TEST(PolicyName, is_spelt_as_in_the_table) {

@@ -6,6 +6,7 @@
 #include "base/zoo.h"
 #include "core/callbacks.h"
 #include "core/custom_policy.h"
+#include "core/field_hash.h"
 
 namespace perdure {
 namespace {
@@ -153,23 +154,6 @@ Fault check_rules(const JobSpec& spec) {
     return fault("policy." + found->place, found->what);
 }
 
-class Hash {
-public:
-    void add(std::string_view text) {
-        add(text.size());
-        for (const char c : text) mix(static_cast<unsigned char>(c));
-    }
-    void add(std::uint64_t number) {
-        for (int i = 0; i < 8; ++i) mix(static_cast<unsigned char>(number >> (8 * i)));
-    }
-    void add(std::optional<Duration> d) { add(d ? static_cast<std::uint64_t>(d->us) : ~0ULL); }
-    std::uint64_t value() const { return state_; }
-
-private:
-    void mix(unsigned char byte) { state_ = (state_ ^ byte) * 0x100000001b3ULL; }
-    std::uint64_t state_ = 0xcbf29ce484222325ULL;
-};
-
 }  // namespace
 
 bool is_name(std::string_view name) {
@@ -217,29 +201,13 @@ std::optional<Error> check_spec(const JobSpec& spec) {
 
 namespace {
 
-void add_rules(Hash& h, const PolicyChoice& policy) {
-    h.add(policy.custom);
-    h.add(policy.rules.size());
-    for (const auto& rule : policy.rules) {
-        h.add(rule.causes.size());
-        h.add(rule.exit_codes.size());
-        for (const auto cause : rule.causes) h.add(to_string(cause));
-        for (const auto code : rule.exit_codes) h.add(static_cast<std::uint64_t>(code));
-        h.add(rule.text);
-        h.add(rule.times);
-        h.add(rule.wait);
-        h.add(rule.wait_max);
-        h.add(static_cast<std::uint64_t>(rule.growth));
-        h.add(rule.jitter_percent);
-        h.add(rule.another_worker);
-        h.add(static_cast<std::uint64_t>(rule.then));
-    }
-}
-
 // Fields that came later are left out while they are empty: a submit that is repeated after an
 // upgrade must hash as it did before.
-void add_later_fields(Hash& h, const JobSpec& spec) {
-    if (!spec.policy.rules.empty() || !spec.policy.custom.empty()) add_rules(h, spec.policy);
+void add_later_fields(FieldHash& h, const JobSpec& spec) {
+    if (!spec.policy.rules.empty() || !spec.policy.custom.empty()) {
+        h.add(spec.policy.custom);
+        add_rules(h, spec.policy.rules);
+    }
     for (const auto& callback : spec.callbacks) {
         h.add(to_string(callback.on));
         h.add(body_hash(*callback.spec));
@@ -260,7 +228,7 @@ void add_later_fields(Hash& h, const JobSpec& spec) {
 }  // namespace
 
 std::uint64_t body_hash(const JobSpec& spec) {
-    Hash h;
+    FieldHash h;
     h.add(spec.tenant);
     h.add(spec.queue);
     h.add(spec.kind);

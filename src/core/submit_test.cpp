@@ -176,6 +176,13 @@ TEST(BodyHash, leaves_the_idempotency_key_out) {
     EXPECT_EQ(body_hash(spec), body_hash(acceptable()));
 }
 
+// It is settled after the submit, by the configuration of that day.
+TEST(BodyHash, leaves_out_who_chose_the_policy) {
+    auto spec = acceptable();
+    spec.policy.level = PolicyLevel::server;
+    EXPECT_EQ(body_hash(spec), body_hash(acceptable()));
+}
+
 // It is stored: a new release must find the same.
 TEST(BodyHash, is_the_same_in_every_release) {
     EXPECT_EQ(body_hash(acceptable()), 18414585724646910867U);

@@ -75,7 +75,7 @@ public:
                         .fatal = [this](std::string why) { die(std::move(why)); },
                         .blobs = blobs_.get()},
             config_.timing, log);
-        server_->jobs().use(config_.policies);
+        server_->use(config_.policies);
         server_->failures().use({config_.failure_level, config_.callback_failure_level});
         api_ = std::make_unique<ApiServer>(*server_, *store_, *blobs_, clock_, log, options_);
         if (auto listening = api_->listen(); !listening) return refuse(listening.error());

@@ -117,6 +117,8 @@ struct OpenSession {
     std::optional<SessionId> previous;
     std::vector<Inherited> inherited;
     Sighting seen = {};  // of the previous session's end
+    // Of its worker; nothing: it has none of its own. It judges what ends under this session.
+    std::shared_ptr<const PolicyChoice> policy = {};
 };
 
 // Raises the session's stream number; claims for older streams are refused from now on (O6).
@@ -159,8 +161,9 @@ struct Progress {
 
 // The end of an attempt, decided by the server (sweep, reconcile). conflict unless the attempt is
 // in `run` in that very state and, if given, the session's renewal number is the same (O2); also
-// if it was cancelled and `next` is not an end, or if the end says clean and the attempt is not:
-// then one of them came after the facts were read. The same holds for Inherited.
+// if it was cancelled and `next` is not an end, if the end says clean and the attempt is not, or if
+// another policy judges it by now: then one of them came after the facts were read. The same holds
+// for Inherited.
 struct Settle {
     struct Renewal {
         SessionId session;

@@ -13,6 +13,7 @@
 #include "core/isolation.h"
 #include "core/job.h"
 #include "core/keeper.h"
+#include "core/policy_book.h"
 #include "core/reconcile.h"
 #include "core/recovery.h"
 #include "core/service_time.h"
@@ -58,9 +59,15 @@ struct RunView {
     ServiceTime confirm_deadline;
     std::shared_ptr<const JobSpec> spec;
     std::string checkpoint;
-    CauseCounts counts;         // of the earlier attempts of this generation
+    CauseCounts counts;         // of the earlier attempts of this generation, by judging_policy()
     std::vector<Input> inputs;  // what it waited for
+    std::shared_ptr<const PolicyChoice> worker_policy;  // of its session, if that has one
 };
+
+// What judges its end.
+inline PolicyChoice judging_policy(const RunView& run) {
+    return policy_for_attempt(run.spec->policy, run.worker_policy.get());
+}
 
 struct SessionView {
     SessionId session;
@@ -78,7 +85,8 @@ struct SessionView {
     Offer offer;
     ServiceTime lease_deadline;
     ServiceTime heard_at;
-    std::vector<RunView> runs;  // in order of assignment numbers
+    std::shared_ptr<const PolicyChoice> policy;  // of its worker, if that has one of its own
+    std::vector<RunView> runs;                   // in order of assignment numbers
     ServiceTick clock;
 };
 

@@ -38,7 +38,7 @@ public:
           old_processes_(store, clock, dispatcher, timing),
           log_(std::move(log)) {}
 
-    // The policies that this server knows by name; before the first submit.
+    // The policies that this server knows by name; from Server::use().
     void use(PolicyBook book) { book_ = std::move(book); }
     const PolicyBook& book() const { return book_; }
     // What is wrong with a request, as far as this server can tell without its store.

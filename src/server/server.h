@@ -44,6 +44,11 @@ public:
     bool is_keeper() const { return ticker_.is_keeper(); }
     std::vector<std::string_view> waiting_for() const { return gate_.waiting_for(); }
 
+    // The policies that this server knows; before it is started.
+    void use(const PolicyBook& book) {
+        jobs_.use(book);
+        sessions_.use(book);
+    }
     JobService& jobs() { return jobs_; }
     SessionService& sessions() { return sessions_; }
     FailureLog& failures() { return failures_; }

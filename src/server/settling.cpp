@@ -5,12 +5,12 @@
 namespace perdure {
 
 AttemptEnd judged(const RunView& run, const AttemptEnd& end) {
-    return judged(end, run.spec->policy, nullptr);
+    return judged(end, judging_policy(run), nullptr);
 }
 
 Next next_after(const RunView& run, const AttemptEnd& end) {
     return decide_next({.end = end,
-                        .policy = run.spec->policy,
+                        .policy = judging_policy(run),
                         .effects = run.spec->effects,
                         .counts = with(run.counts, end),
                         .cancel_requested = run.order == Cause::cancelled,

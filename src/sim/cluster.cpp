@@ -65,6 +65,7 @@ void Cluster::start_server(std::size_t i) {
     if (parts_.log) log = Log(*parts_.log, fmt::format("server {}", i));
     node.server = std::make_unique<Server>(
         ServerPorts{*node.store, *node.clock, *node.random, give_up}, parts_.plan.timing, log);
+    node.server->use(parts_.plan.book);
     node.server->start();
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/workloads/draw_policies.h"
+
 namespace perdure::sim {
 
 namespace {
@@ -46,6 +48,7 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     if (plan.owners_are_safe)
         for (const auto fault : costs_an_owner) plan.faults.reset(static_cast<std::size_t>(fault));
     plan.faults &= ~masked;
+    plan.book = draw_book(rng, plan.workers);
     return plan;
 }
 

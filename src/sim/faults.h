@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/time.h"
+#include "core/policy_book.h"
 #include "core/timing.h"
 #include "sim/world/rng.h"
 
@@ -95,6 +96,7 @@ struct Plan {
     bool all_hints_dropped = false;
     // No accident of this run can cost an owner its lease: whoever is given up was given up by us.
     bool owners_are_safe = false;
+    PolicyBook book;  // some workers have a policy of their own
 
     bool has(Fault fault) const { return faults.test(static_cast<std::size_t>(fault)); }
     std::string text() const;

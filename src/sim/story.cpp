@@ -18,6 +18,7 @@ Plan plan_of(const Story::Setting& setting) {
     plan.workers = setting.workers;
     plan.clients = 1;
     plan.slots = setting.slots;
+    plan.book = setting.book;
     return plan;
 }
 

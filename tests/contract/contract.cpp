@@ -157,7 +157,8 @@ OpenSession StoreContract::open_session_of(const Worker& worker) {
             .worker = worker.name,
             .slots = worker.slots,
             .offer = worker.offer,
-            .lease = timing.lease};
+            .lease = timing.lease,
+            .policy = worker.policy};
 }
 
 SessionId StoreContract::open_session(const Worker& worker) {
@@ -243,9 +244,9 @@ OverdueView StoreContract::overdue(std::uint32_t limit) {
 namespace {
 
 Settle settle(const RunView& run, const AttemptEnd& presumed) {
-    const auto end = judged(presumed, run.spec->policy, nullptr);
+    const auto end = judged(presumed, judging_policy(run), nullptr);
     const auto next = decide_next({.end = end,
-                                   .policy = run.spec->policy,
+                                   .policy = judging_policy(run),
                                    .effects = run.spec->effects,
                                    .counts = with(run.counts, end),
                                    .cancel_requested = run.order == Cause::cancelled});

@@ -108,6 +108,7 @@ protected:
         std::uint32_t slots = 8;
         Offer offer;
         std::string boot = "boot-1";
+        std::shared_ptr<const PolicyChoice> policy = nullptr;
     };
     static StateDirectory directory_of(const Worker& worker);
     OpenSession open_session_of(const Worker& worker);

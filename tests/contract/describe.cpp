@@ -1,6 +1,7 @@
 // The content of a store as text: one line for each row.
 #include <fmt/format.h>
 
+#include "core/custom_policy.h"
 #include "tests/contract/audit.h"
 
 namespace perdure::contract {
@@ -17,10 +18,11 @@ std::string text(const Thing& thing) {
 }
 
 std::string text(const AttemptEnd& end) {
-    return fmt::format("{}{} ran={} code={}{}{}{}{} at={}", to_string(end.cause),
+    return fmt::format("{}{} ran={} code={}{}{}{}{} at={} rule={} of {}", to_string(end.cause),
                        end.succeeded ? " succeeded" : "", to_string(end.ran), end.exit_code,
                        end.clean ? " clean" : "", end.reported ? " reported" : "",
-                       end.alone ? " alone" : "", end.counted ? "" : " uncounted", text(end.at));
+                       end.alone ? " alone" : "", end.counted ? "" : " uncounted", text(end.at),
+                       end.matched, end.judge);
 }
 
 std::string text(const Terms& terms) {
@@ -70,12 +72,14 @@ std::string relations(const JobView& job) {
 std::string text(const RunView& r) {
     std::string counts;
     for (const auto count : r.counts.of) counts += fmt::format("{},", count);
+    for (const auto count : r.counts.of_rules) counts += fmt::format("rule {},", count);
     return fmt::format(
         "  run job={} epoch={} session={} number={} {} {} clean={} order={} "
-        "confirm={} checkpoint={} counts={}{} inputs={}\n",
+        "confirm={} checkpoint={} counts={}{} inputs={} judge={}\n",
         r.attempt.job.value, r.attempt.epoch.value, r.session.value, r.assignment,
         to_string(r.state), text(r.terms), r.clean, r.order ? to_string(*r.order) : "-",
-        r.confirm_deadline.us, r.checkpoint, counts, r.counts.did_not_run_in_a_row, text(r.inputs));
+        r.confirm_deadline.us, r.checkpoint, counts, r.counts.did_not_run_in_a_row, text(r.inputs),
+        mark_of(judging_policy(r)));
 }
 
 std::string text(const ServiceTick& clock) {
@@ -148,9 +152,10 @@ std::string describe(const JobView& job) {
 std::string describe(const SessionView& s) {
     auto all = fmt::format(
         "session {} life={} worker={} open={} stream={} assignments={} "
-        "heartbeat={} hash={} seen={} renewal={} slots={} lease={} heard={}\n",
+        "heartbeat={} hash={} seen={} renewal={} slots={} lease={} heard={} policy={}\n",
         s.session.value, s.life, s.worker, s.open, s.stream, s.assignments, s.heartbeat,
-        s.content_hash, s.seen, s.renewal, s.slots, s.lease_deadline.us, s.heard_at.us);
+        s.content_hash, s.seen, s.renewal, s.slots, s.lease_deadline.us, s.heard_at.us,
+        s.policy ? mark_of(*s.policy) : 0);
     for (const auto& run : s.runs) all += text(run);
     return all;
 }

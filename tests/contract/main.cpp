@@ -57,6 +57,7 @@ constexpr std::array store_bugs = {
     Bug::old_session_says_did_not_run,
     Bug::last_rule_judges,
     Bug::rule_not_counted,
+    Bug::worker_policy_ignored,
 };
 
 int list_bugs() {

@@ -132,5 +132,148 @@ TEST_P(StoreContract, effects_guard_also_what_a_rule_says) {
     EXPECT_EQ(job(id).rule, "P4/may_have_run");
 }
 
+// From here on: a worker's own policy.
+
+std::shared_ptr<const PolicyChoice> worker_policy(PolicyName base, std::vector<CustomRule> rules) {
+    PolicyChoice policy{.name = base, .rules = std::move(rules), .level = PolicyLevel::worker};
+    return std::make_shared<const PolicyChoice>(std::move(policy));
+}
+
+std::shared_ptr<const PolicyChoice> patient_worker() {
+    return worker_policy(PolicyName::standard,
+                         {{.causes = {Cause::exit, Cause::worker_lost}, .times = 2}});
+}
+
+JobSpec chosen_by(PolicyLevel level) {
+    auto spec = Wanted::job();
+    spec.policy.level = level;
+    return spec;
+}
+
+TEST_P(StoreContract, the_policy_of_a_worker_judges_what_has_inherited_the_servers) {
+    for (const auto level :
+         {PolicyLevel::job, PolicyLevel::kind, PolicyLevel::queue, PolicyLevel::server}) {
+        const std::string name(to_string(level));
+        const auto worker = open_session({.name = "worker-of-" + name, .policy = patient_worker()});
+        const auto id = submit(chosen_by(level));
+        finish(worker, run_one(worker), exit_with(1));
+        const bool by_worker = level == PolicyLevel::server;
+        EXPECT_EQ(state(id), by_worker ? JobState::ready : JobState::failed) << name;
+        EXPECT_EQ(last_attempt(id).rule, by_worker ? "custom/1" : "default/own_failure") << name;
+        EXPECT_EQ(matched(last_attempt(id)), by_worker ? 1 : 0) << name;
+        EXPECT_EQ(last_attempt(id).end->judge != 0, by_worker) << name;
+    }
+}
+
+TEST_P(StoreContract, the_policy_of_a_worker_is_stored_with_its_session) {
+    auto policy = *patient_worker();
+    policy.custom = "patient";
+    const auto worker = open_session({.policy = std::make_shared<const PolicyChoice>(policy)});
+    submit(chosen_by(PolicyLevel::server));
+    run_one(worker);
+    ASSERT_TRUE(session(worker).policy);
+    EXPECT_EQ(*session(worker).policy, policy);
+    EXPECT_EQ(judging_policy(session(worker).runs.front()).custom, "patient");
+    ASSERT_TRUE(renew(worker).has_value());
+    EXPECT_EQ(*session(worker).policy, policy) << "also when its row was written again";
+    EXPECT_FALSE(session(open_session({.name = "plain"})).policy);
+}
+
+TEST_P(StoreContract, a_server_decides_for_a_dead_worker_by_that_workers_policy) {
+    const auto worker = open_session({.policy = worker_policy(PolicyName::never, {})});
+    const auto id = submit(chosen_by(PolicyLevel::server));
+    lose(run_one(worker));
+    EXPECT_EQ(state(id), JobState::quarantined);
+    EXPECT_EQ(job(id).rule, "never/interrupted");
+}
+
+TEST_P(StoreContract, retries_stay_the_jobs_own_on_every_worker) {
+    const auto worker = open_session(
+        {.policy = worker_policy(PolicyName::forever, {{.causes = {Cause::oom}, .times = 1}})});
+    auto spec = chosen_by(PolicyLevel::server);
+    spec.policy.retries = 1;
+    spec.policy.retry_wait = Duration{};
+    const auto id = submit(std::move(spec));
+    finish(worker, run_one(worker), exit_with(1));
+    ASSERT_EQ(state(id), JobState::ready);
+    EXPECT_EQ(last_attempt(id).rule, "any/retries");
+    finish(worker, run_one(worker), exit_with(1));
+    EXPECT_EQ(state(id), JobState::failed);
+}
+
+// E3, whoever says "again".
+TEST_P(StoreContract, effects_guard_also_what_the_policy_of_a_worker_says) {
+    const auto worker = open_session({.policy = patient_worker()});
+    auto spec = chosen_by(PolicyLevel::server);
+    spec.effects = Effects::once;
+    const auto id = submit(std::move(spec));
+    lose(run_one(worker));
+    EXPECT_EQ(state(id), JobState::quarantined);
+    EXPECT_EQ(job(id).rule, "P4/may_have_run");
+}
+
+// Q4: going from worker to worker gives nobody more runs.
+TEST_P(StoreContract, every_workers_policy_counts_all_ends) {
+    const auto patient = open_session({.name = "patient", .policy = patient_worker()});
+    const auto id = submit(chosen_by(PolicyLevel::server));
+    finish(patient, run_one(patient), exit_with(1));
+    ASSERT_EQ(state(id), JobState::ready);
+    // The same rule in another place, and another one in its place.
+    const auto other = open_session(
+        {.name = "other",
+         .policy = worker_policy(PolicyName::standard, {{.causes = {Cause::oom}, .times = 5},
+                                                        {.causes = {Cause::exit}, .times = 1}})});
+    const auto attempt = run_one(other);
+    ASSERT_TRUE(job(id).run);
+    EXPECT_EQ(job(id).run->counts.of_rule(1), 0U);
+    EXPECT_EQ(job(id).run->counts.of_rule(2), 1U);
+    finish(other, attempt, exit_with(1));
+    EXPECT_EQ(state(id), JobState::failed) << "the second exit, and it gives one more run";
+    EXPECT_EQ(job(id).rule, "custom/2");
+}
+
+TEST_P(StoreContract, a_worker_without_a_policy_counts_what_others_have_judged) {
+    const auto patient =
+        open_session({.name = "patient",
+                      .policy = worker_policy(PolicyName::standard,
+                                              {{.causes = {Cause::crash_signal}, .times = 9}})});
+    const auto id = submit(chosen_by(PolicyLevel::server));
+    for (int run = 0; run < 2; ++run) {
+        finish(patient, run_one(patient), crash());
+        ASSERT_EQ(state(id), JobState::ready);
+    }
+    const auto plain = open_session({.name = "plain"});
+    finish(plain, run_one(plain), crash());
+    EXPECT_EQ(state(id), JobState::quarantined) << "its third crash [P6]";
+    EXPECT_EQ(job(id).rule, "default/crash");
+}
+
+TEST_P(StoreContract, what_goes_over_is_judged_by_its_newest_owners_policy) {
+    const auto first = open_session({.policy = worker_policy(PolicyName::never, {})});
+    const auto id = submit(chosen_by(PolicyLevel::server));
+    const auto attempt = run_one(first);
+    const auto before = settle_of(attempt);
+    const auto heir = takeover_of(first, {.policy = patient_worker()});
+    ASSERT_TRUE(apply(heir).has_value());
+    EXPECT_TRUE(refused(apply(before), Errc::conflict)) << "decided by the policy of before";
+    EXPECT_EQ(state(id), JobState::running);
+    lose(attempt);
+    EXPECT_EQ(state(id), JobState::ready);
+    EXPECT_EQ(last_attempt(id).rule, "custom/1");
+}
+
+TEST_P(StoreContract, a_late_word_is_judged_by_the_policy_of_the_worker_that_was_lost) {
+    const auto worker = open_session({.policy = patient_worker()});
+    const auto id = submit(chosen_by(PolicyLevel::server));
+    const auto attempt = run_one(worker);
+    lose(attempt);
+    const auto next =
+        open_session({.name = "next", .policy = worker_policy(PolicyName::never, {})});
+    EXPECT_EQ(get<Reported>(report(worker, attempt, exit_with(1))).answer, ReportAnswer::correct);
+    EXPECT_EQ(last_attempt(id).rule, "custom/1");
+    finish(next, run_one(next), exit_with(1));
+    EXPECT_EQ(job(id).rule, "never/fail");
+}
+
 }  // namespace
 }  // namespace perdure::contract

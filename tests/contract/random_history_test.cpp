@@ -129,6 +129,8 @@ private:
         if (chance(4)) wanted.timeouts.queue = seconds(5);
         if (chance(4)) wanted.policy.name = PolicyName::forever;
         if (chance(4) && wanted.effects != Effects::once) wanted.policy.retries = 2;
+        if (chance(3)) wanted.policy.rules = {{.causes = {Cause::exit}, .times = 1}};
+        if (chance(2)) wanted.policy.level = PolicyLevel::server;
         return wanted;
     }
 
@@ -156,8 +158,23 @@ private:
         return {any_job(), Epoch{static_cast<std::uint32_t>(1 + below(3))}};
     }
 
+    // Also of one and the same worker, from session to session.
+    std::shared_ptr<const PolicyChoice> worker_policy() {
+        PolicyChoice policy{.level = PolicyLevel::worker};
+        const CustomRule crashes{.causes = {Cause::crash_signal, Cause::worker_lost}, .times = 2};
+        const CustomRule exits{.causes = {Cause::exit}, .times = 2, .then = Then::quarantine};
+        switch (below(4)) {
+            case 0: return nullptr;
+            case 1: policy.name = PolicyName::never; break;
+            case 2: policy.rules = {crashes}; break;
+            default: policy.rules = {exits, crashes}; break;
+        }
+        return std::make_shared<const PolicyChoice>(std::move(policy));
+    }
+
     Change open() {
         auto change = open_session_of({.name = pick(names), .slots = 3});
+        change.policy = worker_policy();
         const auto current = *run(store().opening(change.directory));
         if (chance(4)) change.directory.boot = "boot-2";
         if (current && !chance(10)) {

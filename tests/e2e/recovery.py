@@ -23,6 +23,14 @@ def row(function):
     return function
 
 
+def with_file(text):
+    """A row whose instance finds this perdure.toml."""
+    def mark(function):
+        function.file = text
+        return row(function)
+    return mark
+
+
 def expect(condition, *facts):
     if not condition:
         raise AssertionError(" ".join(str(fact) for fact in facts))
@@ -138,11 +146,53 @@ def a_sweep_by_hand_tells_what_it_looked_at(instance):
     instance.ask("POST", f"/v1/jobs/{job}/cancel")
 
 
+@with_file("""
+worker.name = "anvil"
+
+[policies.stubborn]
+rules = [
+  { causes = ["exit"], times = 1 },
+  { causes = ["worker_lost"], then = "quarantine" },
+]
+
+[workers.anvil]
+policy = "stubborn"
+""")
+def the_policy_of_a_worker_judges_what_ends_on_it(instance):
+    exits = {"argv": ["sh", "-c", "exit 3"]}
+    inherits, chooses = instance.submit(exits), instance.submit({**exits, "policy": "default"})
+    for job in (inherits, chooses):
+        until("its end", lambda: state_of(instance, job) == "failed")
+    rules = {job: [attempt["rule"] for attempt in instance.job(job)["attempts"]]
+             for job in (inherits, chooses)}
+    expect(rules == {inherits: ["custom/1", "custom/1"], chooses: ["default/own_failure"]}, rules)
+
+    sleeps = {"argv": ["sleep", "60"]}
+    inherits, chooses = instance.submit(sleeps), instance.submit({**sleeps, "policy": "default"})
+    for job in (inherits, chooses):
+        until("a running job", lambda: state_of(instance, job) == "running")
+    told = run_cli(instance, "policy", "explain", inherits).stdout
+    expect("policy stubborn (2 rules, else default) of worker anvil, effects" in told, told)
+    told = run_cli(instance, "policy", "explain", chooses).stdout
+    expect("policy default" in told and "on worker anvil" in told, told)
+    worker = instance.pids("worker")[0]
+    os.kill(worker, signal.SIGSTOP)
+    until("quarantine", lambda: state_of(instance, inherits) == "quarantined")
+    until("its next turn", lambda: state_of(instance, chooses) == "ready")
+    expect(instance.job(inherits)["attempts"][0]["rule"] == "custom/2", instance.job(inherits))
+    os.kill(worker, signal.SIGCONT)
+    instance.ask("POST", f"/v1/jobs/{chooses}/cancel")
+
+
 def main():
     names = sys.argv[1:] or list(TABLE)
     failed = 0
     for name in names:
         instance = Instance(args=SHORT)
+        file = getattr(TABLE[name], "file", None)
+        if file:
+            with open(os.path.join(instance.directory, "perdure.toml"), "w") as perdure_toml:
+                perdure_toml.write(file)
         try:
             instance.start()
             TABLE[name](instance)

@@ -2,6 +2,16 @@
 #include "tests/stories/telling.h"
 
 namespace perdure::stories {
+namespace {
+
+// Nobody chose it: it is the server's.
+PolicyChoice inherited() {
+    PolicyChoice policy;
+    policy.level = PolicyLevel::server;
+    return policy;
+}
+
+}  // namespace
 
 TEST(EndingStory, a_waiting_job_that_is_cancelled_never_runs) {
     // E1: not started: ends at once.
@@ -244,6 +254,23 @@ TEST(EndingStory, a_released_job_counts_anew) {
 
     EXPECT_EQ(story.state(job), JobState::succeeded) << story.replay();
     EXPECT_EQ(story.epoch(job), 5U);
+}
+
+TEST(EndingStory, the_server_decides_for_a_dead_worker_by_that_workers_policy) {
+    // Job, kind, queue, worker, server: only the last of them is less specific.
+    PolicyBook book;
+    book.of_worker["worker-0"] = "never";
+    Story story({.book = book});
+    const auto inherits = story.submit({.runs_for = hours(1), .policy = inherited()});
+    const auto chooses = story.submit({.runs_for = hours(1)});
+    story.run_until_running(inherits);
+    story.run_until_running(chooses);
+
+    story.kill(worker(0));
+    story.run_until_ended(inherits);
+
+    EXPECT_EQ(story.state(inherits), JobState::quarantined) << story.replay();
+    EXPECT_EQ(story.state(chooses), JobState::ready) << story.replay();
 }
 
 TEST(EndingStory, first_in_line_is_before_its_own_priority_only) {

@@ -6,6 +6,8 @@
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
+#include "core/custom_policy.h"
+#include "core/policy_book.h"
 #include "wire/job_json.h"
 #include "wire/json_writer.h"
 #include "wire/policy/policy_json.h"
@@ -84,14 +86,14 @@ void write_outlook(JsonWriter& out, const OutlookFacts& facts) {
 }
 
 // The attempt that runs now is the one whose end is asked about: it counts for nothing yet.
-CauseCounts counts_of(const JobView& job) {
+CauseCounts counts_of(const JobView& job, const PolicyChoice& policy) {
     std::vector<const AttemptEnd*> ends;
     for (const auto& attempt : job.attempts) {
         const bool runs = job.run && job.run->attempt.epoch == attempt.epoch;
         if (attempt.generation != job.generation || runs) continue;
         ends.push_back(attempt.end ? &*attempt.end : nullptr);
     }
-    return count_causes(ends);
+    return count_causes(ends, policy);
 }
 
 void write_names(JsonWriter& out, std::string_view name,
@@ -105,22 +107,49 @@ void write_names(JsonWriter& out, std::string_view name,
     out.end_object();
 }
 
+// What judges on the worker of this name, as this server's configuration has it.
+PolicyChoice on_worker(const PolicyBook& book, const PolicyChoice& job, const std::string& worker) {
+    const auto of_worker = decide_worker_policy(book, worker);
+    return policy_for_attempt(job, of_worker ? &*of_worker : nullptr);
+}
+
+// Where else the answer is another one: only for what has inherited the server's policy.
+void write_workers(JsonWriter& out, const PolicyBook& book, const PolicyChoice& job) {
+    if (job.level == PolicyLevel::server && !book.of_worker.empty())
+        write_names(out, "workers", book.of_worker);
+}
+
 }  // namespace
 
 Task<Response> explain_policy_of_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    QueryReader query(request);
+    auto worker = query.text("worker");
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
     auto job = co_await api.server.jobs().job(*id);
     if (!job) co_return problem(job.error());
+    const auto& book = api.server.jobs().book();
+    auto policy = job->spec->policy;
+    if (worker) {
+        policy = on_worker(book, policy, *worker);
+    } else if (job->run) {
+        policy = judging_policy(*job->run);
+        const auto names = co_await api.server.jobs().workers_of(*job);
+        if (const auto found = names.find(job->run->session); found != names.end())
+            worker = found->second;
+    }
     Response response;
     JsonWriter out(response.body);
     out.begin_object();
     out.field("id", job->id);
     out.field("state", to_string(job->state));
     out.field("generation", job->generation);
-    const OutlookFacts facts{job->spec->policy, job->spec->effects, counts_of(*job)};
+    if (worker) out.field("worker", *worker);
+    const OutlookFacts facts{policy, job->spec->effects, counts_of(*job, policy)};
+    out.flag("by_worker_policy", policy.level == PolicyLevel::worker);
     write_outlook(out, facts);
+    write_workers(out, book, job->spec->policy);
     out.end_object();
     co_return response;
 }
@@ -135,15 +164,20 @@ Task<Response> explain_policy_for(Api& api, const Request& request) {
         wanted.spec.policy.custom = *name;
         wanted.policy = PolicyWish::chosen;
     }
+    const auto worker = query.text("worker");
     if (const auto misfit = query.finish()) co_return problem(*misfit);
-    const auto decided = decide_policy(api.server.jobs().book(), wanted.spec, wanted.policy);
+    const auto& book = api.server.jobs().book();
+    const auto decided = decide_policy(book, wanted.spec, wanted.policy);
     if (decided.refused) co_return problem(error(Errc::invalid, decided.refused->what), "?policy");
     Response response;
     JsonWriter out(response.body);
     out.begin_object();
-    out.field("from", to_string(decided.level));
-    const OutlookFacts facts{.policy = decided.policy};
+    const auto policy = worker ? on_worker(book, decided.policy, *worker) : decided.policy;
+    out.field("from", to_string(worker ? policy.level : decided.level));
+    if (worker) out.field("worker", *worker);
+    const OutlookFacts facts{.policy = policy};
     write_outlook(out, facts);
+    write_workers(out, book, decided.policy);
     out.end_object();
     co_return response;
 }
@@ -174,6 +208,7 @@ Task<Response> list_policies(Api& api, const Request& request) {
     out.field("server", book.of_server);
     write_names(out, "queues", book.of_queue);
     write_names(out, "kinds", book.of_kind);
+    write_names(out, "workers", book.of_worker);
     out.end_object();
     co_return response;
 }

@@ -1,5 +1,5 @@
 // perdure policy list
-// perdure policy explain JOB | --queue Q --kind K | --policy NAME
+// perdure policy explain JOB | --queue Q --kind K | --policy NAME, each with --worker NAME
 // What would happen now for every cause, as the server itself would decide it.
 #include <fmt/format.h>
 
@@ -77,10 +77,11 @@ void add_line(Table& table, const boost::json::value& line) {
 }
 
 std::string target_of(const Args& args) {
-    if (const auto id = args.one("id")) return fmt::format("/v1/jobs/{}/policy", escaped(*id));
-    std::string target = "/v1/policy";
+    const auto id = args.one("id");
+    std::string target = id ? fmt::format("/v1/jobs/{}/policy", escaped(*id)) : "/v1/policy";
     char separator = '?';
-    for (const auto* name : {"queue", "kind", "policy"}) {
+    for (const auto* name : {"queue", "kind", "policy", "worker"}) {
+        if (id && name != std::string_view("worker")) continue;
         const auto given = args.one(name);
         if (!given) continue;
         target += fmt::format("{}{}={}", separator, name, escaped(*given));
@@ -91,7 +92,7 @@ std::string target_of(const Args& args) {
 
 std::string used_by(const boost::json::value& body, const std::string& name) {
     std::string text = text_of(body, "server") == name ? "server" : "";
-    for (const auto* level : {"queues", "kinds"}) {
+    for (const std::string_view level : {"queues", "kinds", "workers"}) {
         const auto* of = member(body, level).if_object();
         if (!of) continue;
         for (const auto& entry : *of) {
@@ -99,10 +100,38 @@ std::string used_by(const boost::json::value& body, const std::string& name) {
             if (!policy.is_string() || policy.as_string() != name) continue;
             const std::string key(entry.key().data(), entry.key().size());
             text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
-                                level == std::string_view("queues") ? "queue" : "kind", key);
+                                level.substr(0, level.size() - 1), key);
         }
     }
     return text;
+}
+
+// "policy patient of worker gpu-7, …", or who else chose the one that judges on this worker.
+std::string head_of(const boost::json::value& body) {
+    const auto from = text_of(body, "from");
+    const bool of_worker = truth_of(body, "by_worker_policy") || from == "worker";
+    auto head = "policy " + policy_of(body);
+    if (of_worker) head += " of worker " + text_of(body, "worker");
+    head += ", effects " + text_of(body, "effects");
+    if (has(body, "from") && !of_worker) head += ", from the " + from;
+    if (has(body, "worker") && !of_worker) head += ", on worker " + text_of(body, "worker");
+    if (!has(body, "id")) return head;
+    return fmt::format("job {} is {}: {}", text_of(body, "id"), text_of(body, "state"), head);
+}
+
+// Where the table would be another one.
+std::string elsewhere(const boost::json::value& body) {
+    const auto* workers = member(body, "workers").if_object();
+    if (!workers) return "";
+    std::string text;
+    for (const auto& entry : *workers) {
+        const std::string name(entry.key().data(), entry.key().size());
+        if (has(body, "worker") && text_of(body, "worker") == name) continue;
+        const auto line =
+            fmt::format("on worker {}: {}", name, text_of(member(body, "workers"), name));
+        text += "\n" + fitted(line, line.size());
+    }
+    return text.empty() ? "" : text + "\n";
 }
 
 }  // namespace
@@ -115,13 +144,11 @@ ExitCode explain_policy(Context& context) {
         return ExitCode::ok;
     }
     const auto& body = *asked.body;
-    auto head = fmt::format("policy {}, effects {}", policy_of(body), text_of(body, "effects"));
-    if (has(body, "from")) head += fmt::format(", from the {}", text_of(body, "from"));
-    if (has(body, "id"))
-        head = fmt::format("job {} is {}: {}", text_of(body, "id"), text_of(body, "state"), head);
+    const auto head = head_of(body);
     Table table({"IF IT ENDS BY", "THE JOB IS", "USED", "LEFT", "", "RULE"});
     for (const auto& line : list_of(body, "lines")) add_line(table, line);
-    context.term.out(fitted(head, head.size()) + "\n\n" + table.text(context.term));
+    context.term.out(fitted(head, head.size()) + "\n\n" + table.text(context.term) +
+                     elsewhere(body));
     return ExitCode::ok;
 }
 

@@ -13,6 +13,15 @@
 namespace perdure::cli {
 namespace {
 
+// A line of a policy needs to be told whose: the job itself may have chosen another one.
+std::string deciding_rule(const boost::json::value& attempt) {
+    auto rule = text_of(attempt, "rule");
+    const bool of_some_policy = rule.starts_with("custom/") || rule.starts_with("default/") ||
+                                rule.starts_with("never/") || rule.starts_with("forever/");
+    if (of_some_policy && truth_of(attempt, "by_worker_policy")) rule += ", policy of its worker";
+    return rule;
+}
+
 std::string end_of(const boost::json::value& attempt) {
     std::string text = text_of(attempt, "cause");
     if (has(attempt, "exit_code")) text += " " + text_of(attempt, "exit_code");
@@ -25,7 +34,7 @@ std::string end_of(const boost::json::value& attempt) {
     const auto& evidence = member(attempt, "evidence");
     if (has(evidence, "ran_for")) text += ", ran for " + spoken_of(evidence, "ran_for");
     if (has(evidence, "detail")) text += ": " + text_of(evidence, "detail");
-    if (has(attempt, "rule")) text += fmt::format("  [{}]", text_of(attempt, "rule"));
+    if (has(attempt, "rule")) text += fmt::format("  [{}]", deciding_rule(attempt));
     return text;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "core/policy_book.h"
 #include "core/timing.h"
 #include "ports/blobs.h"
 #include "ports/store.h"
@@ -38,6 +39,8 @@ public:
     Task<Result<HeartbeatAnswerMessage>> heartbeat(HeartbeatRequest request);
     Task<Result<ReportResponse>> report(ReportRequest request);
     const LiveProgress& progress() const { return progress_; }
+    // Which workers have a policy of their own; from Server::use().
+    void use(PolicyBook book) { book_ = std::move(book); }
     // Told of every worker that comes back on its state directory.
     void on_restarts(RecoveryMeter& meter) { meter_ = &meter; }
 
@@ -57,6 +60,7 @@ private:
     Timing timing_;
     GroupCommit::Fatal fatal_;
     RecoveryMeter* meter_ = nullptr;
+    PolicyBook book_;
     Log log_;
     LiveProgress progress_;
 };

@@ -64,8 +64,18 @@ private:
     void check_given_up(const JobView& job, const AttemptView& attempt);
     void check_limits(const WitnessedRun& run);
     void check_stale(const WitnessedRun& run, const JobView& job);
+    // A policy that has judged ends of a job, and what it counts.
+    struct Judge {
+        PolicyChoice policy;
+        std::set<Epoch> judged;
+        CauseCounts counts;
+    };
+    PolicyChoice judge_of(const JobView& job, const AttemptView& attempt) const;
+    std::vector<Judge> judges_of(const JobView& job) const;
     void check_budget(const JobView& job);
     void check_judgement(const JobView& job);
+    void check_rule(const JobView& job, const AttemptView& attempt, const Judge& judge,
+                    const AttemptEnd& end);
     void check_release(const JobView& job, std::uint32_t generation_before);
     void check_numbers(const JobView& job);
     void check_place(const JobView& job, const AuditView& audit,

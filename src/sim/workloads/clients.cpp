@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/probe.h"
-#include "core/custom_policy.h"
+#include "sim/workloads/draw_policies.h"
 
 namespace perdure::sim {
 namespace {
@@ -17,29 +17,6 @@ Task<Result<bool>> hold_job(JobService& jobs, JobId job) { return as_bool(jobs.h
 Task<Result<bool>> unhold_job(JobService& jobs, JobId job) { return as_bool(jobs.unhold(job)); }
 Task<Result<bool>> deal(JobService& jobs, DealWithQuarantined act) {
     return as_bool(jobs.deal_with_quarantined(act));
-}
-
-// Rules that make sense together; nothing if the dice say so, or if they contradict the effects.
-// None of them goes on for ever: a run must come to its end.
-std::vector<CustomRule> draw_rules(Rng& rng, Effects effects) {
-    const std::vector<std::vector<Cause>> causes = {
-        {Cause::exit},     {Cause::crash_signal}, {Cause::worker_lost, Cause::host_lost},
-        {Cause::conflict}, {Cause::timeout_run},  {}};
-    std::vector<CustomRule> rules;
-    const auto count = rng.between(1, 3);
-    for (std::int64_t i = 0; i < count; ++i) {
-        CustomRule rule{.causes = causes[rng.below(causes.size())]};
-        rule.times = static_cast<std::uint32_t>(rng.below(4));
-        if (rng.chance(0.5)) rule.wait = rng.between(milliseconds(100), seconds(3));
-        rule.growth = static_cast<Growth>(rng.below(3));
-        rule.another_worker = rng.chance(0.3);
-        if (rng.chance(0.5)) rule.then = Then::quarantine;
-        const bool has_code = rule.causes == causes[0] || rule.causes == causes[1];
-        if (has_code && rng.chance(0.5)) rule.exit_codes = {rng.chance(0.5) ? 1 : 11};
-        rules.push_back(rule);
-    }
-    if (find_rule_fault(rules) || find_rule_conflict(rules, effects)) return {};
-    return rules;
 }
 
 }  // namespace
@@ -68,6 +45,8 @@ JobSpec Clients::draw_spec() {
     if (policy == 1) spec.policy.name = PolicyName::forever;
     if (policy == 2 && spec.effects != Effects::once) spec.policy.retries = 2;
     if (rng_.chance(0.3)) spec.policy.rules = draw_rules(rng_, spec.effects);
+    // Half of those that choose nothing inherit: the worker that has one may have its own policy.
+    if (policy >= 5 && spec.policy.rules.empty()) spec.policy.level = PolicyLevel::server;
     spec.timeouts.run = rng_.between(seconds(2), plan.job_max * 3);
     if (rng_.chance(0.15)) spec.timeouts.queue = rng_.between(seconds(1), seconds(20));
     if (rng_.chance(0.1)) spec.timeouts.total = rng_.between(seconds(2), seconds(60));

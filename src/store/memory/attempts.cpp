@@ -102,8 +102,9 @@ Next accept(State& state, const Subject& subject, const Report& said, std::strin
     subject.attempt->evidence = said.evidence;
     // What was begun and saved is what was committed (O10).
     end.clean = subject.attempt->clean;
-    end = judged(end, subject.job->spec->policy, said.evidence.get());
-    const auto next = next_after(*subject.job, *subject.attempt, end);
+    const auto policy = policy_of(state, *subject.job, *subject.attempt);
+    end = judged(end, policy, said.evidence.get());
+    const auto next = next_after(*subject.job, *subject.attempt, end, policy);
     const Sighting seen{.detector = Detector::report, .rule = rule, .silent_for = said.age};
     end_attempt(state, *subject.job, *subject.attempt, end, next, seen);
     return next;
@@ -238,7 +239,8 @@ ChangeReply apply(State& state, const Settle& change) {
         }
     }
     if (!zoo(Bug::settle_over_a_cancel)) {
-        const auto* why = why_outdated(*subject.job, *subject.attempt, change.end, change.next);
+        const auto* why =
+            why_outdated(state, *subject.job, *subject.attempt, change.end, change.next);
         if (why) return error(Errc::conflict, why);
     }
     if (!change.end.reported) ++state.sessions.at(subject.run->session).given_up;

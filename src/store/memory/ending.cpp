@@ -5,6 +5,8 @@
 
 #include "base/assert.h"
 #include "base/zoo.h"
+#include "core/custom_policy.h"
+#include "core/policy_book.h"
 #include "store/memory/history/ledger.h"
 
 namespace perdure::memory {
@@ -53,7 +55,13 @@ void go_on(State& state, JobRow& job, SessionId last_owner, const AttemptEnd& en
 
 }  // namespace
 
-CauseCounts counts_with(const JobRow& job, Epoch epoch, const AttemptEnd* end) {
+PolicyChoice policy_of(const State& state, const JobRow& job, const AttemptRow& attempt) {
+    if (job.spec->policy.level != PolicyLevel::server) return job.spec->policy;
+    return policy_for_attempt(job.spec->policy, state.session_of(attempt.session()).policy.get());
+}
+
+CauseCounts counts_with(const JobRow& job, Epoch epoch, const AttemptEnd* end,
+                        const PolicyChoice& policy) {
     std::vector<const AttemptEnd*> ends;
     ends.reserve(job.attempts.size());
     for (const auto& attempt : job.attempts) {
@@ -64,21 +72,22 @@ CauseCounts counts_with(const JobRow& job, Epoch epoch, const AttemptEnd* end) {
             ends.push_back(end);
         }
     }
-    return count_causes(ends);
+    return count_causes(ends, policy);
 }
 
-Next next_after(const JobRow& job, const AttemptRow& attempt, const AttemptEnd& end) {
+Next next_after(const JobRow& job, const AttemptRow& attempt, const AttemptEnd& end,
+                const PolicyChoice& policy) {
     return decide_next({.end = end,
-                        .policy = job.spec->policy,
+                        .policy = policy,
                         .effects = job.spec->effects,
-                        .counts = counts_with(job, attempt.epoch, &end),
+                        .counts = counts_with(job, attempt.epoch, &end, policy),
                         .cancel_requested = cancel_is_ordered(job),
                         .attempt = {job.id, attempt.epoch}});
 }
 
 void end_attempt(State& state, JobRow& job, AttemptRow& attempt, const AttemptEnd& end,
                  const Next& next, const Sighting& seen) {
-    PERDURE_ASSERT(end.matched <= job.spec->policy.rules.size());
+    PERDURE_ASSERT(end.matched <= policy_of(state, job, attempt).rules.size());
     const auto owner = attempt.session();
     const auto& lost = job.presumed_lost;
     const RepairFacts facts{.seen = seen,
@@ -99,12 +108,13 @@ void end_attempt(State& state, JobRow& job, AttemptRow& attempt, const AttemptEn
     go_on(state, job, owner, end, next);
 }
 
-const char* why_outdated(const JobRow& job, const AttemptRow& attempt, const AttemptEnd& end,
-                         const Next& next) {
+const char* why_outdated(const State& state, const JobRow& job, const AttemptRow& attempt,
+                         const AttemptEnd& end, const Next& next) {
     const bool honours_it = next.kind == Next::Kind::ended && (next.state == JobState::cancelled ||
                                                                next.state == JobState::succeeded);
     if (cancel_is_ordered(job) && !honours_it) return "it was cancelled since this was decided";
     if (end.clean && !attempt.clean) return "it is not clean, or not any more";
+    if (end.judge != mark_of(policy_of(state, job, attempt))) return "another policy judges it now";
     return nullptr;
 }
 

@@ -51,7 +51,7 @@ Task<Result<OverdueView>> MemoryStore::overdue(WallTime wall, std::uint32_t limi
 Task<Result<std::vector<JobView>>> MemoryStore::jobs(std::vector<JobId> ids) {
     std::vector<JobView> views;
     for (const auto id : ids)
-        if (const auto* job = state_->job(id)) views.push_back(memory::show_job(*job));
+        if (const auto* job = state_->job(id)) views.push_back(memory::show_job(*state_, *job));
     co_return views;
 }
 

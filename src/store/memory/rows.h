@@ -177,6 +177,7 @@ struct SessionRow {
     ServiceTime lease_deadline;
     ServiceTime heard_at;
     std::uint32_t given_up = 0;  // attempts presumed lost since its last renewal (E4: "alone")
+    std::shared_ptr<const PolicyChoice> policy;  // of its worker, if that has one of its own
 };
 
 // Where a directory is: everything that identifies it but the boot.

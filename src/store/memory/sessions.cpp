@@ -41,7 +41,7 @@ const char* why_not_inherited(State& state, const OpenSession& change) {
         if (inherited->state != run.state) return "one of its attempts is in another state";
         if (!inherited->end) continue;
         const auto& attempt = *job.attempt(run.epoch);
-        const auto* why = why_outdated(job, attempt, *inherited->end, inherited->next);
+        const auto* why = why_outdated(state, job, attempt, *inherited->end, inherited->next);
         if (why) return why;
     }
     return nullptr;
@@ -116,6 +116,7 @@ ChangeReply apply(State& state, const OpenSession& change) {
     session.worker = change.worker;
     session.slots = change.slots;
     session.offer = change.offer;
+    session.policy = change.policy;
     session.lease_deadline = state.clock.now + change.lease;
     session.heard_at = state.clock.now;
     if (change.previous) {

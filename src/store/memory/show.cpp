@@ -13,7 +13,7 @@
 namespace perdure::memory {
 namespace {
 
-RunView show_run(const JobRow& job) {
+RunView show_run(const State& state, const JobRow& job) {
     const auto& run = *job.in<Run>();
     const auto& attempt = *job.attempt(run.epoch);
     return {.attempt = {job.id, run.epoch},
@@ -26,8 +26,9 @@ RunView show_run(const JobRow& job) {
             .confirm_deadline = run.confirm_deadline,
             .spec = job.spec,
             .checkpoint = checkpoint_before(job, run.epoch),
-            .counts = counts_with(job, run.epoch, nullptr),
-            .inputs = inputs_of(job)};
+            .counts = counts_with(job, run.epoch, nullptr, policy_of(state, job, attempt)),
+            .inputs = inputs_of(job),
+            .worker_policy = state.session_of(run.session).policy};
 }
 
 AttemptView show_attempt(const AttemptRow& attempt) {
@@ -48,7 +49,7 @@ AttemptView show_attempt(const AttemptRow& attempt) {
 }
 
 OverdueRun show_overdue_run(const State& state, const JobRow& job) {
-    OverdueRun overdue{.run = show_run(job)};
+    OverdueRun overdue{.run = show_run(state, job)};
     const auto& run = overdue.run;
     const auto& session = state.session_of(run.session);
     overdue.renewal = session.renewal;
@@ -111,11 +112,12 @@ void add_overdue_waits(const State& state, WallTime wall, std::uint32_t limit, O
 
 struct FillJobView {
     JobView& view;
+    const State& state;
     const JobRow& job;
     void operator()(const Timer&) const {}
     void operator()(const Ready&) const {}
     void operator()(const Blocked& blocked) const { view.blocked_on = blocked.on; }
-    void operator()(const Run&) const { view.run = show_run(job); }
+    void operator()(const Run&) const { view.run = show_run(state, job); }
     void operator()(const Wait&) const {}
     void operator()(const Outcome& outcome) const {
         view.cause = outcome.cause;
@@ -216,13 +218,14 @@ SessionView show_session(const State& state, const SessionRow& session) {
                      .offer = session.offer,
                      .lease_deadline = session.lease_deadline,
                      .heard_at = session.heard_at,
+                     .policy = session.policy,
                      .clock = state.clock};
     for (const auto& [assignment, id] : state.places.runs_of(session.id))
-        view.runs.push_back(show_run(state.jobs.at(id)));
+        view.runs.push_back(show_run(state, state.jobs.at(id)));
     return view;
 }
 
-JobView show_job(const JobRow& job) {
+JobView show_job(const State& state, const JobRow& job) {
     const auto facts = wait_facts(job);
     JobView view{.id = job.id,
                  .spec = job.spec,
@@ -238,7 +241,7 @@ JobView show_job(const JobRow& job) {
                  .presumed_lost = job.presumed_lost.has_value()};
     view.attempts.reserve(job.attempts.size());
     for (const auto& attempt : job.attempts) view.attempts.push_back(show_attempt(attempt));
-    std::visit(FillJobView{view, job}, job.place);
+    std::visit(FillJobView{view, state, job}, job.place);
     show_relations(job, view);
     return view;
 }
@@ -298,7 +301,7 @@ AuditView show_audit(const State& state, JobId after, std::uint32_t limit) {
     AuditView view{.repairs = state.repairs, .fenced = state.fenced, .clock = state.clock};
     auto it = state.jobs.upper_bound(after);
     for (; it != state.jobs.end() && view.jobs.size() < limit; ++it)
-        view.jobs.push_back(show_job(it->second));
+        view.jobs.push_back(show_job(state, it->second));
     view.more = it != state.jobs.end();
     if (after) return view;
     for (const auto& [thing, slots] : state.holders.rows())

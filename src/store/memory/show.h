@@ -12,7 +12,7 @@ namespace perdure::memory {
 
 ServiceView show_service(const State& state);
 SessionView show_session(const State& state, const SessionRow& session);
-JobView show_job(const JobRow& job);
+JobView show_job(const State& state, const JobRow& job);
 OverdueView show_overdue(const State& state, WallTime wall, std::uint32_t limit);
 AuditView show_audit(const State& state, JobId after, std::uint32_t limit);
 JobPage show_list(const State& state, const JobFilter& filter);

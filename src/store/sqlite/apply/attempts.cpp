@@ -95,9 +95,10 @@ Next accept(State& state, const Subject& subject, const Report& said, std::strin
     keep_evidence(state, subject, said.evidence);
     // What was begun and saved is what was committed (O10).
     end.clean = subject.attempt->clean;
-    end = judged(end, subject.job->spec->policy, said.evidence.get());
+    const auto policy = policy_of(state, *subject.job, *subject.attempt);
+    end = judged(end, policy, said.evidence.get());
     const auto epoch = subject.attempt->epoch;
-    const auto next = next_after(state.load, *subject.job, epoch, end);
+    const auto next = next_after(state.load, *subject.job, epoch, end, policy);
     const Sighting seen{.detector = Detector::report, .rule = rule, .silent_for = said.age};
     end_attempt(state, *subject.job, epoch, end, next, seen);
     return next;
@@ -223,7 +224,7 @@ ChangeReply apply(State& state, const Settle& change) {
             return error(Errc::conflict, "the lease was renewed");
         }
     }
-    const auto* why = why_outdated(*subject.job, *subject.attempt, change.end, change.next);
+    const auto* why = why_outdated(state, *subject.job, *subject.attempt, change.end, change.next);
     if (why) return error(Errc::conflict, why);
     if (!change.end.reported) ++state.change_session(session).given_up;
     end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next, change.seen);

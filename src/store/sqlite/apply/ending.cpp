@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "core/custom_policy.h"
+#include "core/policy_book.h"
 #include "store/sqlite/apply/ledger.h"
 #include "store/sqlite/apply/moves.h"
 
@@ -48,7 +50,14 @@ void go_on(State& state, JobRow& job, SessionId last_owner, const AttemptEnd& en
 
 }  // namespace
 
-CauseCounts counts_with(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd* end) {
+PolicyChoice policy_of(const State& state, const JobRow& job, const AttemptRow& attempt) {
+    if (job.spec->policy.level != PolicyLevel::server) return job.spec->policy;
+    const auto& session = state.session_that_exists(attempt.session());
+    return policy_for_attempt(job.spec->policy, session.policy.get());
+}
+
+CauseCounts counts_with(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd* end,
+                        const PolicyChoice& policy) {
     load.load_history(job);
     std::vector<const AttemptEnd*> ends;
     ends.reserve(job.attempts.size());
@@ -60,14 +69,15 @@ CauseCounts counts_with(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd
             ends.push_back(end);
         }
     }
-    return count_causes(ends);
+    return count_causes(ends, policy);
 }
 
-Next next_after(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd& end) {
+Next next_after(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd& end,
+                const PolicyChoice& policy) {
     return decide_next({.end = end,
-                        .policy = job.spec->policy,
+                        .policy = policy,
                         .effects = job.spec->effects,
-                        .counts = counts_with(load, job, epoch, &end),
+                        .counts = counts_with(load, job, epoch, &end, policy),
                         .cancel_requested = cancel_is_ordered(job),
                         .attempt = {job.id, epoch}});
 }
@@ -75,7 +85,7 @@ Next next_after(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd& end) {
 void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next,
                  const Sighting& seen) {
     auto& attempt = *state.load.attempt(job, epoch);
-    PERDURE_ASSERT(end.matched <= job.spec->policy.rules.size());
+    PERDURE_ASSERT(end.matched <= policy_of(state, job, attempt).rules.size());
     const auto owner = attempt.session();
     const auto& lost = job.presumed_lost;
     const RepairFacts facts{
@@ -94,12 +104,13 @@ void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, 
     go_on(state, job, owner, end, next);
 }
 
-const char* why_outdated(const JobRow& job, const AttemptRow& attempt, const AttemptEnd& end,
-                         const Next& next) {
+const char* why_outdated(const State& state, const JobRow& job, const AttemptRow& attempt,
+                         const AttemptEnd& end, const Next& next) {
     const bool honours_it = next.kind == Next::Kind::ended && (next.state == JobState::cancelled ||
                                                                next.state == JobState::succeeded);
     if (cancel_is_ordered(job) && !honours_it) return "it was cancelled since this was decided";
     if (end.clean && !attempt.clean) return "it is not clean, or not any more";
+    if (end.judge != mark_of(policy_of(state, job, attempt))) return "another policy judges it now";
     return nullptr;
 }
 

@@ -56,7 +56,7 @@ const char* why_not_inherited(State& state, const OpenSession& change) {
         if (inherited->state != run.state) return "one of its attempts is in another state";
         if (!inherited->end) continue;
         const auto& attempt = *job.attempt(run.epoch);
-        const auto* why = why_outdated(job, attempt, *inherited->end, inherited->next);
+        const auto* why = why_outdated(state, job, attempt, *inherited->end, inherited->next);
         if (why) return why;
     }
     return readable == change.inherited.size() ? nullptr : "the set of its attempts has changed";
@@ -125,6 +125,7 @@ ChangeReply apply(State& state, const OpenSession& change) {
     session.worker = change.worker;
     session.slots = change.slots;
     session.offer = change.offer;
+    session.policy = change.policy;
     session.lease_deadline = state.now() + change.lease;
     session.heard_at = state.now();
     if (change.previous) {

@@ -15,6 +15,10 @@ namespace perdure::sqlite {
 std::string encode(const JobSpec& spec);
 JobSpec decode_spec(std::string_view bytes);
 
+// Of a worker, as its session has it.
+std::string encode(const PolicyChoice& policy);
+PolicyChoice decode_policy(std::string_view bytes);
+
 std::string encode(const Offer& offer);
 Offer decode_offer(std::string_view bytes);
 

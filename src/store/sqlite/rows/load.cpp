@@ -9,12 +9,12 @@ namespace {
 
 constexpr const char* session_by_id =
     "SELECT id, machine, boot, device, inode, life, worker, is_open, stream, assignments,"
-    " heartbeat, content_hash, seen, renewal, slots, offer, lease_deadline, heard_at, given_up"
-    " FROM session WHERE id = ?";
+    " heartbeat, content_hash, seen, renewal, slots, offer, lease_deadline, heard_at, given_up,"
+    " policy FROM session WHERE id = ?";
 constexpr const char* all_sessions =
     "SELECT id, machine, boot, device, inode, life, worker, is_open, stream, assignments,"
-    " heartbeat, content_hash, seen, renewal, slots, offer, lease_deadline, heard_at, given_up"
-    " FROM session ORDER BY id";
+    " heartbeat, content_hash, seen, renewal, slots, offer, lease_deadline, heard_at, given_up,"
+    " policy FROM session ORDER BY id";
 
 template <class Enum>
 Enum choice(const Found& row, int column, Enum last) {
@@ -42,6 +42,8 @@ SessionRow session_of(const Found& row) {
     s.lease_deadline = row.at<ServiceTime>(16);
     s.heard_at = row.at<ServiceTime>(17);
     s.given_up = static_cast<std::uint32_t>(row.number(18));
+    if (!row.is_null(19))
+        s.policy = std::make_shared<const PolicyChoice>(decode_policy(row.bytes(19)));
     return s;
 }
 

@@ -6,8 +6,9 @@ namespace perdure::sqlite {
 namespace {
 
 // Form 1 had no callbacks, no `after`, no resources and no rules of the author's own; form 2 no
-// failure level and no keep_key.
-constexpr std::uint64_t spec_form = 3;
+// failure level and no keep_key; form 3 did not say who chose the policy. A job of those forms was
+// promised the policy that is stored with it: it counts as its own, and no worker's goes before it.
+constexpr std::uint64_t spec_form = 4;
 constexpr unsigned callback_depth_max = 32;  // of what we read; far fewer are accepted
 
 template <class T, class Put>
@@ -63,6 +64,7 @@ void put_policy(ByteWriter& out, const PolicyChoice& policy) {
     out.text(policy.custom);
     out.number(policy.rules.size());
     for (const auto& rule : policy.rules) put_rule(out, rule);
+    out.choice(policy.level);
 }
 
 PolicyChoice get_policy(ByteReader& in, std::uint64_t version) {
@@ -77,6 +79,7 @@ PolicyChoice get_policy(ByteReader& in, std::uint64_t version) {
     policy.custom = in.text();
     policy.rules.resize(in.count());
     for (auto& rule : policy.rules) rule = get_rule(in);
+    if (version > 3) policy.level = in.choice(PolicyLevel::server);
     return policy;
 }
 
@@ -145,6 +148,23 @@ Resources get_resources(ByteReader& in) {
 }
 
 }  // namespace
+
+std::string encode(const PolicyChoice& policy) {
+    ByteWriter out;
+    out.number(spec_form);
+    put_policy(out, policy);
+    return out.take();
+}
+
+PolicyChoice decode_policy(std::string_view bytes) {
+    ByteReader in(bytes);
+    const auto version = in.number();
+    if (version < 4 || version > spec_form)
+        fail_corrupt("a worker's policy is in a form that is not known");
+    auto policy = get_policy(in, version);
+    in.end();
+    return policy;
+}
 
 std::string encode(const JobSpec& spec) {
     ByteWriter out;

@@ -14,7 +14,7 @@ constexpr int things_max = 1'000;
 }  // namespace
 
 OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session, std::uint32_t runs) {
-    OverdueRun overdue{.run = run_view(job)};
+    OverdueRun overdue{.run = run_view(job, session.policy)};
     const auto& run = overdue.run;
     overdue.renewal = session.renewal;
     overdue.heard_at = session.heard_at;

@@ -90,7 +90,12 @@ std::optional<JobRow> Show::readable_job(JobId id) {
     }
 }
 
-RunView Show::run_view(JobRow& job) {
+Show::WorkerPolicy Show::worker_policy_of(const JobRow& running) {
+    const auto session = load_.session(running.in<Run>()->session);
+    return session ? session->policy : nullptr;
+}
+
+RunView Show::run_view(JobRow& job, WorkerPolicy worker_policy) {
     const auto run = *job.in<Run>();
     const auto& attempt = *job.attempt(run.epoch);
     RunView view{.attempt = {job.id, run.epoch},
@@ -103,8 +108,9 @@ RunView Show::run_view(JobRow& job) {
                  .confirm_deadline = run.confirm_deadline,
                  .spec = job.spec};
     view.checkpoint = load_.checkpoint_before(job, run.epoch);
-    view.counts = counts_with(load_, job, run.epoch, nullptr);
     view.inputs = relations_.inputs(job);
+    view.worker_policy = std::move(worker_policy);
+    view.counts = counts_with(load_, job, run.epoch, nullptr, judging_policy(view));
     return view;
 }
 
@@ -143,7 +149,7 @@ JobView Show::job_view(JobRow& job) {
     view.attempts.reserve(job.attempts.size());
     for (const auto& attempt : job.attempts) view.attempts.push_back(attempt_view(job.id, attempt));
     std::visit(FillJobView{view}, job.place);
-    if (job.in<Run>()) view.run = run_view(job);
+    if (job.in<Run>()) view.run = run_view(job, worker_policy_of(job));
     relations_.show(job, view);
     return view;
 }
@@ -178,11 +184,12 @@ SessionView Show::session_view(const SessionRow& session) {
                      .slots = session.slots,
                      .offer = session.offer,
                      .lease_deadline = session.lease_deadline,
-                     .heard_at = session.heard_at};
+                     .heard_at = session.heard_at,
+                     .policy = session.policy};
     view.clock = load_.service().clock;
     for (const auto id : jobs_of(session.id)) {
         auto job = readable_job(id);
-        if (job) view.runs.push_back(run_view(*job));
+        if (job) view.runs.push_back(run_view(*job, session.policy));
     }
     return view;
 }

@@ -34,7 +34,9 @@ private:
     // Nothing if its rows cannot be understood: one such job must not stop what is done for all
     // others. It is named by jobs(), audit() and fsck.
     std::optional<JobRow> readable_job(JobId id);
-    RunView run_view(JobRow& job);
+    using WorkerPolicy = std::shared_ptr<const PolicyChoice>;
+    WorkerPolicy worker_policy_of(const JobRow& running);
+    RunView run_view(JobRow& job, WorkerPolicy worker_policy);
     AttemptView attempt_view(JobId job, const AttemptRow& attempt);
     JobView job_view(JobRow& job);
     SessionView session_view(const SessionRow& row);

@@ -43,8 +43,8 @@ State::State(Connection& c, const Timing& t)
       save_session_(c,
                     "INSERT OR REPLACE INTO session (id, machine, boot, device, inode, life,"
                     " worker, is_open, stream, assignments, heartbeat, content_hash, seen, renewal,"
-                    " slots, tenant, offer, lease_deadline, heard_at, given_up)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                    " slots, tenant, offer, lease_deadline, heard_at, given_up, policy)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       save_directory_(c,
                       "INSERT OR REPLACE INTO directory (machine, device, inode, session)"
                       " VALUES (?, ?, ?, ?)"),
@@ -276,6 +276,7 @@ void State::save_all() {
     for (const auto id : changed_sessions_) {
         const auto& s = sessions_.at(id);
         const auto offer = encode(s.offer);
+        const auto policy = s.policy ? encode(*s.policy) : std::string{};
         save_session_.run({s.id,
                            s.directory.machine,
                            s.directory.boot,
@@ -295,7 +296,8 @@ void State::save_all() {
                            Value::blob(offer),
                            s.lease_deadline,
                            s.heard_at,
-                           s.given_up});
+                           s.given_up,
+                           s.policy ? Value::blob(policy) : Value(nullptr)});
     }
     changed_sessions_.clear();
     const auto& s = service;
