@@ -37,7 +37,8 @@ TEST(ExplainPolicy, says_what_would_happen_now_not_what_happens_first) {
     EXPECT_EQ(line_about(explain_policy(facts), Cause::oom)->next.kind, Next::Kind::again_after);
     const AttemptEnd crash{.cause = Cause::crash_signal, .ran = Ran::yes};
     facts.counts = with(with({}, crash), crash);
-    const auto* line = line_about(explain_policy(facts), Cause::oom);
+    const auto outlooks = explain_policy(facts);
+    const auto* line = line_about(outlooks, Cause::oom);
     EXPECT_EQ(line->used, 2U);
     EXPECT_EQ(line->line.times, 2U);
     EXPECT_EQ(line->next.kind, Next::Kind::ended);

@@ -67,8 +67,11 @@ LiveServer::LiveServer(ApiOptions options)
     });
 }
 
+// What is cut off in the midst of a request would keep itself alive: it gets time to end.
 LiveServer::~LiveServer() {
     stop();
+    for (int i = 0; i < 400 && !finished(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
     context_.stop();
     thread_.join();
 }
