@@ -195,6 +195,12 @@ function(perdure_static_program)
   endforeach()
   perdure_in_batches(${arg_NAME} 20)
   target_compile_options(${arg_NAME} PRIVATE -ffunction-sections -fdata-sections)
+  if(CMAKE_BUILD_TYPE STREQUAL "Tsan")
+    # It has one thread, and its child tells by shared memory what became of exec: tsan would not
+    # let it.
+    target_compile_options(${arg_NAME} PRIVATE -fno-sanitize=all)
+    target_link_options(${arg_NAME} PRIVATE -fno-sanitize=all)
+  endif()
   if(NOT SANITIZED)
     target_compile_options(${arg_NAME} PRIVATE -fno-pie)
     target_link_options(${arg_NAME} PRIVATE -static -no-pie -Wl,--gc-sections)

@@ -67,11 +67,8 @@ LiveServer::LiveServer(ApiOptions options)
     });
 }
 
-// What is cut off in the midst of a request would keep itself alive: it gets time to end.
 LiveServer::~LiveServer() {
     stop();
-    for (int i = 0; i < 400 && !finished(); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
     context_.stop();
     thread_.join();
 }
@@ -85,11 +82,11 @@ void LiveServer::on_loop(std::function<void()> work) {
     done.get_future().wait();
 }
 
+// As the real one does: what is under way is answered before there is nobody left to commit it.
 void LiveServer::stop() {
-    on_loop([this] {
-        api_.stop();
-        server_.stop();
-    });
+    on_loop([this] { api_.stop(); });
+    eventually([this] { return finished(); });
+    on_loop([this] { server_.stop(); });
 }
 
 bool LiveServer::finished() {
