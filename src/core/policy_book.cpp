@@ -88,7 +88,7 @@ std::optional<PolicyChoice> decide_worker_policy(const PolicyBook& book, std::st
 }
 
 PolicyChoice policy_for_attempt(const PolicyChoice& job, const PolicyChoice* worker) {
-    if (!worker || job.level != PolicyLevel::server) return job;
+    if (!worker || !is_left_to_worker(job)) return job;
     if (zoo(Bug::worker_policy_ignored)) return job;
     auto policy = job;  // what it says about retries stays its own
     policy.name = worker->name;

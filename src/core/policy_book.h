@@ -45,6 +45,11 @@ PolicyDecision decide_policy(const PolicyBook& book, const JobSpec& spec, Policy
 // The policy of the worker of this name; nothing: it has none of its own.
 std::optional<PolicyChoice> decide_worker_policy(const PolicyBook& book, std::string_view worker);
 
+// Whether the worker that an attempt ends on has a say: nobody more specific has chosen.
+constexpr bool is_left_to_worker(const PolicyChoice& job) {
+    return job.level == PolicyLevel::server;
+}
+
 // What judges an attempt of a job: the job's policy, or that of the worker that has it, or had it
 // last. nullptr: that worker has none of its own.
 PolicyChoice policy_for_attempt(const PolicyChoice& job, const PolicyChoice* worker);

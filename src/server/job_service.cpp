@@ -59,7 +59,7 @@ Error no_store() { return error(Errc::unavailable, "the store does not answer");
 
 std::optional<SpecFault> JobService::find_fault(const JobRequest& request) const {
     if (auto fault = perdure::find_fault(request.spec)) return fault;
-    const auto refused = find_policy_fault(book_, request.spec, request.policy);
+    const auto refused = find_policy_fault(*book_, request.spec, request.policy);
     if (!refused) return std::nullopt;
     const auto& [place, what] = *refused;
     return SpecFault{place.empty() ? "policy" : "policy." + place, error(Errc::invalid, what)};
@@ -75,7 +75,7 @@ Submit JobService::change_of(JobRequest request, WallTime now, const std::vector
         hash ^= (static_cast<std::uint64_t>(request.delay->us) + 1) * spread;
         request.spec.run_at = now + *request.delay;
     }
-    settle_policies(book_, request.spec, request.policy);
+    settle_policies(*book_, request.spec, request.policy);
     for (const auto& [position, index] : request.after_earlier) {
         hash = (hash ^ (std::uint64_t{index} + 1)) * spread;
         request.spec.after[position].job = earlier[index].id;
@@ -123,9 +123,9 @@ Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> reques
 
 Task<Result<CallbackAdded>> JobService::add_callback(JobId job, Callback callback) {
     auto spec = *callback.spec;
-    if (const auto refused = find_policy_fault(book_, spec, wish_of(spec)))
+    if (const auto refused = find_policy_fault(*book_, spec, wish_of(spec)))
         co_return error(Errc::invalid, refused->what);
-    settle_policies(book_, spec, wish_of(spec));
+    settle_policies(*book_, spec, wish_of(spec));
     callback.spec = std::make_shared<const JobSpec>(std::move(spec));
     if (!commits_.healthy()) co_return no_store();
     AddCallback change{commits_.next_job_id(), job, std::move(callback)};

@@ -39,8 +39,8 @@ public:
           log_(std::move(log)) {}
 
     // The policies that this server knows by name; from Server::use().
-    void use(PolicyBook book) { book_ = std::move(book); }
-    const PolicyBook& book() const { return book_; }
+    void use(std::shared_ptr<const PolicyBook> book) { book_ = std::move(book); }
+    const PolicyBook& book() const { return *book_; }
     // What is wrong with a request, as far as this server can tell without its store.
     std::optional<SpecFault> find_fault(const JobRequest& request) const;
 
@@ -83,7 +83,7 @@ private:
     GroupCommit& commits_;
     Dispatcher& dispatcher_;
     OldProcesses old_processes_;
-    PolicyBook book_;
+    std::shared_ptr<const PolicyBook> book_ = std::make_shared<const PolicyBook>();
     Log log_;
 };
 

@@ -46,8 +46,9 @@ public:
 
     // The policies that this server knows; before it is started.
     void use(const PolicyBook& book) {
-        jobs_.use(book);
-        sessions_.use(book);
+        const auto shared = std::make_shared<const PolicyBook>(book);
+        jobs_.use(shared);
+        sessions_.use(shared);
     }
     JobService& jobs() { return jobs_; }
     SessionService& sessions() { return sessions_; }

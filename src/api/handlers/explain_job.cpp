@@ -145,9 +145,7 @@ Task<Response> explain_job(Api& api, const Request& request) {
         if (!awaited) co_return problem(awaited.error());
         facts.awaited = std::move(*awaited);
     }
-    const RecoveryFilter own{
-        .tenant = job->spec->tenant, .job = *id, .limit = recoveries_of_a_job_max};
-    auto recoveries = co_await api.catalogue.recoveries(own);
+    auto recoveries = co_await api.catalogue.recoveries(recoveries_of(*job));
     if (!recoveries) co_return problem(recoveries.error());
     Response response;
     JsonWriter out(response.body);

@@ -115,7 +115,7 @@ PolicyChoice on_worker(const PolicyBook& book, const PolicyChoice& job, const st
 
 // Where else the answer is another one: only for what has inherited the server's policy.
 void write_workers(JsonWriter& out, const PolicyBook& book, const PolicyChoice& job) {
-    if (job.level == PolicyLevel::server && !book.of_worker.empty())
+    if (is_left_to_worker(job) && !book.of_worker.empty())
         write_names(out, "workers", book.of_worker);
 }
 

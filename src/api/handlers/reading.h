@@ -30,7 +30,8 @@ std::optional<Misfit> read_body(const Request& request, std::span<const JsonFiel
     return reading.misfit;
 }
 
-inline constexpr std::uint32_t recoveries_of_a_job_max = 100;
+// The newest entries of a job in the ledger, as many as one looks at.
+RecoveryFilter recoveries_of(const JobView& job);
 
 // How many of a list are wanted: 50 if the request does not say, 1000 at most.
 std::uint32_t read_page_size(QueryReader& query);

@@ -37,9 +37,7 @@ Task<Response> show_job(Api& api, const Request& request) {
     auto job = co_await api.server.jobs().job(*id);
     if (!job) co_return problem(job.error());
     const auto workers = co_await api.server.jobs().workers_of(*job);
-    const RecoveryFilter own{
-        .tenant = job->spec->tenant, .job = *id, .limit = recoveries_of_a_job_max};
-    auto recoveries = co_await api.catalogue.recoveries(own);
+    auto recoveries = co_await api.catalogue.recoveries(recoveries_of(*job));
     if (!recoveries) co_return problem(recoveries.error());
     Response response;
     JsonWriter out(response.body);

@@ -70,10 +70,9 @@ std::string after_that(const boost::json::value& line) {
 void add_line(Table& table, const boost::json::value& line) {
     const auto causes = cause_lines(line);
     for (std::size_t i = 0; i + 1 < causes.size(); ++i)
-        table.add({Cell(fitted(causes[i], causes[i].size())), "", "", "", "", ""});
-    table.add({Cell(fitted(causes.back(), causes.back().size())), next_cell(line),
-               count_of(line, "used"), count_of(line, "left"), after_that(line),
-               Cell(text_of(line, "rule"), Colour::dim)});
+        table.add({Cell(fitted(causes[i])), "", "", "", "", ""});
+    table.add({Cell(fitted(causes.back())), next_cell(line), count_of(line, "used"),
+               count_of(line, "left"), after_that(line), Cell(text_of(line, "rule"), Colour::dim)});
 }
 
 std::string target_of(const Args& args) {
@@ -129,7 +128,7 @@ std::string elsewhere(const boost::json::value& body) {
         if (has(body, "worker") && text_of(body, "worker") == name) continue;
         const auto line =
             fmt::format("on worker {}: {}", name, text_of(member(body, "workers"), name));
-        text += "\n" + fitted(line, line.size());
+        text += "\n" + fitted(line);
     }
     return text.empty() ? "" : text + "\n";
 }
@@ -147,8 +146,7 @@ ExitCode explain_policy(Context& context) {
     const auto head = head_of(body);
     Table table({"IF IT ENDS BY", "THE JOB IS", "USED", "LEFT", "", "RULE"});
     for (const auto& line : list_of(body, "lines")) add_line(table, line);
-    context.term.out(fitted(head, head.size()) + "\n\n" + table.text(context.term) +
-                     elsewhere(body));
+    context.term.out(fitted(head) + "\n\n" + table.text(context.term) + elsewhere(body));
     return ExitCode::ok;
 }
 

@@ -82,7 +82,7 @@ Task<Result<OpenAnswer>> SessionService::open_once(OpenRequest request) {
                        .slots = request.slots,
                        .offer = request.offer,
                        .lease = timing_.lease};
-    if (auto policy = decide_worker_policy(book_, request.worker))
+    if (auto policy = decide_worker_policy(*book_, request.worker))
         change.policy = std::make_shared<const PolicyChoice>(std::move(*policy));
     switch (decision.opening) {
         case Opening::repeated:

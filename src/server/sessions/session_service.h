@@ -40,7 +40,7 @@ public:
     Task<Result<ReportResponse>> report(ReportRequest request);
     const LiveProgress& progress() const { return progress_; }
     // Which workers have a policy of their own; from Server::use().
-    void use(PolicyBook book) { book_ = std::move(book); }
+    void use(std::shared_ptr<const PolicyBook> book) { book_ = std::move(book); }
     // Told of every worker that comes back on its state directory.
     void on_restarts(RecoveryMeter& meter) { meter_ = &meter; }
 
@@ -60,7 +60,7 @@ private:
     Timing timing_;
     GroupCommit::Fatal fatal_;
     RecoveryMeter* meter_ = nullptr;
-    PolicyBook book_;
+    std::shared_ptr<const PolicyBook> book_ = std::make_shared<const PolicyBook>();
     Log log_;
     LiveProgress progress_;
 };

@@ -56,7 +56,7 @@ void go_on(State& state, JobRow& job, SessionId last_owner, const AttemptEnd& en
 }  // namespace
 
 PolicyChoice policy_of(const State& state, const JobRow& job, const AttemptRow& attempt) {
-    if (job.spec->policy.level != PolicyLevel::server) return job.spec->policy;
+    if (!is_left_to_worker(job.spec->policy)) return job.spec->policy;
     return policy_for_attempt(job.spec->policy, state.session_of(attempt.session()).policy.get());
 }
 

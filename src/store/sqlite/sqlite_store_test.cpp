@@ -4,120 +4,20 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
-#include "core/submit.h"
-#include "store/sqlite/data_directory.h"
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/failing_disk.h"
-#include "store/sqlite/fsck.h"
+#include "store/sqlite/on_disk_for_tests.h"
 #include "store/sqlite/rows/codec.h"
 #include "store/sqlite/sqlite_blobs.h"
 
 namespace perdure {
 namespace {
-
-template <class T>
-Task<void> keep(Task<T> task, std::optional<T>& result) {
-    result = co_await std::move(task);
-}
-
-class OnDisk : public testing::Test {
-protected:
-    OnDisk() {
-        auto path = (std::filesystem::temp_directory_path() / "perdure-store-XXXXXX").string();
-        PERDURE_ASSERT(mkdtemp(path.data()) != nullptr);
-        folder = path;
-    }
-    ~OnDisk() override { std::filesystem::remove_all(folder); }
-
-    template <class T>
-    T run(Task<T> task) {
-        std::optional<T> result;
-        boost::asio::co_spawn(loop, keep(std::move(task), result), [](std::exception_ptr failure) {
-            PERDURE_ASSERT(failure == nullptr);
-        });
-        loop.restart();
-        loop.run();
-        return std::move(*result);
-    }
-
-    std::string database() const { return folder + "/perdure.db"; }
-
-    void open() {
-        auto opened = SqliteStore::open(
-            {.path = database(), .fatal = [this](const Error& why) { fatal = why; }}, Timing{});
-        ASSERT_TRUE(opened.has_value()) << opened.error().what;
-        store = std::move(*opened);
-        const auto server = run(store->open_server(ServerId{7}, WallTime{1}));
-        ASSERT_TRUE(server.has_value());
-        last_group = server->last_group;
-    }
-    void reopen() {
-        store.reset();
-        open();
-    }
-
-    Result<GroupReply> commit(std::vector<Change> changes) {
-        Group group{.server = ServerId{7},
-                    .number = last_group + 1,
-                    .wall = WallTime{2},
-                    .changes = std::move(changes)};
-        auto reply = run(store->commit(std::move(group)));
-        if (reply) ++last_group;
-        return reply;
-    }
-    static Submit submit(std::uint64_t id) {
-        JobSpec spec;
-        spec.kind = "work";
-        const auto hash = body_hash(spec);
-        return {JobId{id}, std::make_shared<const JobSpec>(std::move(spec)), hash};
-    }
-    // A job with a callback that has ended, and one that waits for another.
-    static std::vector<Change> related() {
-        const auto plain = submit(1).spec;
-        auto parent = *plain;
-        parent.callbacks = {{On::end, plain}};
-        auto waits = *plain;
-        waits.after = {{JobId{11}, On::end}};
-        return {Submit{JobId{10}, std::make_shared<const JobSpec>(parent), 1}, submit(11),
-                Submit{JobId{12}, std::make_shared<const JobSpec>(waits), 2}, Cancel{JobId{10}}};
-    }
-    bool has_job(std::uint64_t id) { return run(store->jobs({JobId{id}}))->size() == 1; }
-
-    void sql(const std::string& text) {
-        sqlite3* handle = nullptr;
-        ASSERT_EQ(sqlite3_open(database().c_str(), &handle), SQLITE_OK);
-        EXPECT_EQ(sqlite3_exec(handle, text.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
-            << sqlite3_errmsg(handle);
-        sqlite3_close(handle);
-    }
-    Error refusal() {
-        const auto opened = SqliteStore::open({.path = database()}, Timing{});
-        return opened ? Error{Errc::invalid, "it was opened"} : opened.error();
-    }
-    std::vector<FsckFinding> fsck() {
-        const auto directory = DataDirectory::open(folder);
-        EXPECT_TRUE(directory.has_value());
-        const auto findings = fsck_offline(*directory, Timing{});
-        EXPECT_TRUE(findings.has_value()) << (findings ? "" : findings.error().what);
-        return findings ? *findings : std::vector<FsckFinding>{};
-    }
-
-    std::string folder;
-    boost::asio::io_context loop;  // outlives the store, whose threads post to it
-    std::unique_ptr<SqliteStore> store;
-    std::uint64_t last_group = 0;
-    std::optional<Error> fatal;
-};
 
 using SqliteStoreOnDisk = OnDisk;
 
@@ -200,123 +100,6 @@ TEST_F(SqliteStoreOnDisk, a_changed_migration_is_refused) {
     store.reset();
     sql("UPDATE migration SET checksum = 'other' WHERE number = 1");
     EXPECT_NE(refusal().what.find("migration 1"), std::string::npos);
-}
-
-TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_is_corrupt_and_hurts_nobody_else) {
-    open();
-    ASSERT_TRUE(commit({submit(10), submit(11)}).has_value());
-    store.reset();
-    sql("UPDATE job SET spec = x'63' WHERE id = 10");
-    open();
-    EXPECT_TRUE(run(store->jobs({JobId{10}})).is(Errc::corrupt));
-    EXPECT_TRUE(has_job(11));
-    const auto cancelled = commit({Cancel{JobId{10}}, Cancel{JobId{11}}});
-    ASSERT_TRUE(cancelled.has_value());
-    EXPECT_TRUE(cancelled->replies[0].is(Errc::corrupt));
-    EXPECT_TRUE(cancelled->replies[1].has_value());
-}
-
-TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_claims_and_sweeps) {
-    open();
-    ASSERT_TRUE(commit({submit(10), submit(11)}).has_value());
-    store.reset();
-    sql("UPDATE job SET spec = x'63' WHERE id = 10");
-    open();
-    const OpenSession session{.session = SessionId{20}, .slots = 5, .lease = seconds(10)};
-    ASSERT_TRUE(commit({session, OpenStream{SessionId{20}}}).has_value());
-    const auto claimed = commit({Claim{SessionId{20}, 1, 5}});
-    ASSERT_TRUE(claimed.has_value());
-    const auto& assignments = std::get<Claimed>(*claimed->replies.front()).assignments;
-    ASSERT_EQ(assignments.size(), 1U);
-    EXPECT_EQ(assignments.front().attempt.job, JobId{11});
-    const ServiceTick later{.tick = 1, .now = {days(30).us}};
-    ASSERT_TRUE(commit({Tick{0, later}}).has_value());
-    const auto overdue = run(store->overdue(WallTime{2}, 100));
-    ASSERT_TRUE(overdue.has_value());
-    EXPECT_EQ(overdue->runs.size(), 1U);
-}
-
-TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_a_takeover) {
-    open();
-    OpenSession first{.session = SessionId{20}, .slots = 5, .lease = seconds(10)};
-    ASSERT_TRUE(commit({submit(10), submit(11), first, OpenStream{SessionId{20}}}).has_value());
-    ASSERT_TRUE(commit({Claim{SessionId{20}, 1, 5}}).has_value());
-    store.reset();
-    sql("UPDATE job SET spec = x'63' WHERE id = 10");
-    open();
-    const auto previous = run(store->opening(first.directory));
-    ASSERT_TRUE(previous.has_value());
-    ASSERT_EQ((*previous)->runs.size(), 1U);
-    EXPECT_EQ((*previous)->runs.front().attempt.job, JobId{11});
-    auto next = first;
-    next.session = SessionId{21};
-    next.life = 2;
-    next.previous = first.session;
-    next.inherited = {{.attempt = (*previous)->runs.front().attempt}};
-    const auto opened = commit({next});
-    ASSERT_TRUE(opened.has_value());
-    EXPECT_TRUE(opened->replies.front().has_value());
-    const auto now = run(store->session(next.session));
-    ASSERT_TRUE(now.has_value());
-    EXPECT_EQ(now->runs.size(), 1U);
-}
-
-// A worker says in one request what has ended; so do several workers in one group.
-TEST_F(SqliteStoreOnDisk, a_row_that_cannot_be_understood_does_not_stop_the_ends_beside_it) {
-    open();
-    const OpenSession session{.session = SessionId{20}, .slots = 5, .lease = seconds(10)};
-    ASSERT_TRUE(commit({submit(10), submit(11), submit(12), submit(13), session,
-                        OpenStream{SessionId{20}}, Claim{SessionId{20}, 1, 5}})
-                    .has_value());
-    store.reset();
-    sql("UPDATE job SET spec = x'63' WHERE id IN (10, 12)");
-    open();
-    std::vector<Change> ends;
-    for (const std::uint64_t id : {10, 11, 12, 13})
-        ends.push_back(Report{.session = SessionId{20},
-                              .attempt = {JobId{id}, Epoch{1}},
-                              .end = {.succeeded = true, .reported = true}});
-    const auto reported = commit(ends);
-    ASSERT_TRUE(reported.has_value());
-    EXPECT_TRUE(reported->replies[0].is(Errc::corrupt));
-    EXPECT_TRUE(reported->replies[1].has_value());
-    EXPECT_TRUE(reported->replies[2].is(Errc::corrupt));
-    EXPECT_TRUE(reported->replies[3].has_value());
-    reopen();
-    for (const std::uint64_t id : {11, 13})
-        EXPECT_EQ(run(store->jobs({JobId{id}}))->front().state, JobState::succeeded);
-}
-
-// 11 waits for 10 in two ways, and cannot be read when 10 ends. 12 waits in the same ways.
-TEST_F(SqliteStoreOnDisk, a_waiter_that_cannot_be_understood_stops_neither_the_end_nor_others) {
-    open();
-    auto keyed = *submit(10).spec;
-    keyed.key = "one at a time";
-    const auto job = [](std::uint64_t id, const JobSpec& spec) {
-        return Submit{JobId{id}, std::make_shared<const JobSpec>(spec), id};
-    };
-    auto after = *submit(10).spec;
-    after.after = {{JobId{10}, On::end}};
-    const OpenSession session{.session = SessionId{20}, .slots = 9, .lease = seconds(10)};
-    ASSERT_TRUE(commit({job(10, keyed), session, OpenStream{SessionId{20}},
-                        Claim{SessionId{20}, 1, 9}, job(11, keyed), job(12, keyed), job(13, after),
-                        job(14, after), Claim{SessionId{20}, 1, 9}})
-                    .has_value());
-    EXPECT_EQ(run(store->jobs({JobId{12}}))->front().state, JobState::blocked);
-    store.reset();
-    sql("UPDATE job SET spec = x'63' WHERE id IN (11, 13)");
-    open();
-    const auto ended = commit({Report{.session = SessionId{20},
-                                      .attempt = {JobId{10}, Epoch{1}},
-                                      .end = {.succeeded = true, .reported = true}}});
-    ASSERT_TRUE(ended.has_value());
-    EXPECT_TRUE(ended->replies.front().has_value()) << ended->replies.front().error().what;
-    const auto claimed = commit({Claim{SessionId{20}, 1, 9}});
-    ASSERT_TRUE(claimed.has_value());
-    std::set<JobId> taken;
-    for (const auto& one : std::get<Claimed>(*claimed->replies.front()).assignments)
-        taken.insert(one.attempt.job);
-    EXPECT_EQ(taken, (std::set<JobId>{JobId{12}, JobId{14}}));
 }
 
 // Neighbours leave `run` with one statement: nobody between them may go with them.

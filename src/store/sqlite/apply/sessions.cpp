@@ -32,13 +32,8 @@ std::pair<JobRow&, const Run&> running_job(State& state, JobId id) {
 // Whether the row can be understood. One that cannot stays with the session that had it: nobody is
 // told of it (Show::session_view), and it must not keep the rest from going over.
 bool is_readable(State& state, JobId id) {
-    try {
-        running_job(state, id);
-        return true;
-    } catch (const Failure& failure) {
-        if (failure.error.code != Errc::corrupt) throw;
-        return false;
-    }
+    const auto* job = state.readable(id);
+    return job && job->in<Run>();
 }
 
 // Nothing if what was decided covers exactly the attempts that the previous session has now.
