@@ -22,6 +22,15 @@ if(boost_version LESS 108100)
                       "${boost_version}; fix: ./dev setup, and remove older Boost headers")
 endif()
 
+# A server frees in one thread what it allocated in another, thousands of times for each batch; the
+# C library's allocator spends a seventh of its processor time on that. Sanitizers bring their own.
+find_library(TCMALLOC libtcmalloc_minimal.a REQUIRED)
+function(perdure_use_fast_allocator name)
+  if(TARGET ${name} AND NOT SANITIZED)
+    target_link_libraries(${name} PRIVATE ${TCMALLOC})
+  endif()
+endfunction()
+
 # Precompiled headers, each shared by all that use its libraries, production and zoo alike.
 set(common_headers <fmt/format.h> <functional> <map> <optional> <string> <variant> <vector>)
 set(asio_headers <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp> <boost/asio/detached.hpp>

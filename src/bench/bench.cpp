@@ -19,10 +19,11 @@ constexpr std::size_t noop_slots = 4000;
 constexpr std::size_t million = 1'000'000;
 
 struct Sizes {
+    std::size_t rounds;  // of each measure that has a ceiling; the sizes are one round's
     std::size_t syncs, lives, drain, requests, shims, latency, commands;
 };
-constexpr Sizes usual{2000, 200'000, 30'000, 100'000, 1000, 1000, 2000};
-constexpr Sizes small{300, 20'000, 10'000, 20'000, 200, 200, 200};
+constexpr Sizes usual{5, 2000, 100'000, 100'000, 50'000, 400, 1000, 800};
+constexpr Sizes small{1, 300, 20'000, 10'000, 20'000, 200, 200, 200};
 
 template <class Figure>
 Result<std::optional<Figure>> optional_of(Result<Figure> figure) {
@@ -39,7 +40,7 @@ public:
 
     // One measure that fails, or one program that does not start, costs no other its figure.
     Figures run() {
-        note("ceilings", ceilings());
+        note("disk", disk());
         note("throughput", throughput());
         note("commands", commands());
         if (options_.backlog) note("backlog", backlog());
@@ -63,20 +64,18 @@ private:
         into = std::move(*figure);
     }
 
-    Result<void> ceilings() {
-        const auto folder = scratch_.folder("ceilings");
+    Result<void> disk() {
+        const auto folder = scratch_.folder("disk");
         if (!folder) return folder.error();
         measure<DiskSpeed>("bare fdatasync", figures_.disk,
                            [&] { return measure_disk(*folder, sizes_.syncs); });
-        measure<StoreCeiling>("raw SQLite", figures_.raw, [&] {
-            return measure_raw_store(*folder, sizes_.lives, sizes_.drain);
-        });
-        measure<double>("bare Beast", figures_.bare_http_per_s,
-                        [&] { return measure_bare_http(sizes_.requests, connections); });
-        measure<ShimCeiling>("bare shims", figures_.shims, [&] {
-            return measure_bare_shims(*folder, sizes_.shims, command_slots);
-        });
         return {};
+    }
+
+    // A measure with its ceiling right before it, round after round.
+    void measure_rounds(const std::string& what, Rounds& into,
+                        const std::function<Result<Compared>(std::size_t)>& once) {
+        measure<Rounds>(what, into, [&] { return compare(sizes_.rounds, once); });
     }
 
     Result<void> throughput() {
@@ -86,18 +85,46 @@ private:
         if (!up) return up.error();
         auto& instance = **up;
         figures_.idle = instance.memory();
+        figures_.rounds = sizes_.rounds;
         figures_.drained = sizes_.drain;
         measure<Spread>("submit to start", figures_.latency_ms,
                         [&] { return measure_latency(instance, sizes_.latency); });
-        measure<double>("whole lives", figures_.lives_per_s,
-                        [&] { return measure_lives(instance, sizes_.lives); });
-        measure<Drain>("draining a backlog", figures_.drain,
-                       [&] { return measure_drain(instance, sizes_.drain); });
-        measure<double>("single submits", figures_.submit_single_per_s, [&] {
-            return measure_single_submits(instance, sizes_.requests, connections);
-        });
+        if (auto warm = warm_up(instance); !warm) return warm.error();
+        measure_rounds("whole lives, and raw SQLite", figures_.lives,
+                       [&](std::size_t round) { return lives(instance, *folder, round); });
+        measure_rounds("draining a backlog, and raw SQLite", figures_.drain,
+                       [&](std::size_t round) { return drain(instance, *folder, round); });
+        measure_rounds("single submits, and bare Beast", figures_.submits,
+                       [&](std::size_t round) { return submits(instance, round); });
         figures_.after_load = instance.memory();
         return {};
+    }
+
+    Result<Compared> lives(Instance& instance, const std::string& folder, std::size_t round) {
+        const auto raw = measure_raw_lives(folder, sizes_.lives);
+        if (!raw) return raw.error();
+        const auto reached = measure_lives(instance, fmt::format("lives-{}", round), sizes_.lives);
+        if (!reached) return reached.error();
+        return Compared{*reached, raw->per_s, raw->blind_per_s};
+    }
+
+    Result<Compared> drain(Instance& instance, const std::string& folder, std::size_t round) {
+        const auto raw = measure_raw_drain(folder, sizes_.drain);
+        if (!raw) return raw.error();
+        const auto reached = measure_drain(instance, fmt::format("drain-{}", round), sizes_.drain);
+        if (!reached) return reached.error();
+        figures_.submit_batch_per_s =
+            std::max(figures_.submit_batch_per_s, reached->submit_batch_per_s);
+        return Compared{reached->per_s, raw->per_s, raw->blind_per_s};
+    }
+
+    Result<Compared> submits(Instance& instance, std::size_t round) {
+        const auto bare = measure_bare_http(sizes_.requests, connections);
+        if (!bare) return bare.error();
+        const auto reached = measure_single_submits(instance, fmt::format("single-{}", round),
+                                                    sizes_.requests, connections);
+        if (!reached) return reached.error();
+        return Compared{.reached = *reached, .ceiling = *bare};
     }
 
     Result<void> commands() {
@@ -106,9 +133,18 @@ private:
         auto up = Instance::start({.folder = *folder, .slots = command_slots});
         if (!up) return up.error();
         figures_.containment = (*up)->containment();
-        measure<double>("supervised commands", figures_.commands_per_s,
-                        [&] { return measure_commands(**up, sizes_.commands); });
+        measure_rounds("supervised commands, and bare shims", figures_.commands,
+                       [&](std::size_t round) { return commands(**up, *folder, round); });
         return {};
+    }
+
+    Result<Compared> commands(Instance& instance, const std::string& folder, std::size_t round) {
+        const auto bare = measure_bare_shims(folder, sizes_.shims, command_slots);
+        if (!bare) return bare.error();
+        const auto reached =
+            measure_commands(instance, fmt::format("commands-{}", round), sizes_.commands);
+        if (!reached) return reached.error();
+        return Compared{*reached, bare->at_once_per_s, bare->one_by_one_per_s};
     }
 
     Result<void> backlog() {

@@ -37,20 +37,26 @@ std::string ms(const Spread& spread) {
 double part(double reached, double of) { return of > 0 ? reached / of : 0; }
 std::string share(double ratio) { return fmt::format("{:.0f} %", ratio * 100); }
 
-Row of_ceiling(std::string measure, double reached, double ceiling, double wanted,
-               const std::string& what) {
-    const auto ratio = part(reached, ceiling);
-    return {std::move(measure), fmt::format("≥ {} of {} {}", share(wanted), what, rate(ceiling)),
-            rate(reached), share(ratio), ratio >= wanted};
+// The middle round's ratio, and those of the least and the most lucky one.
+std::string shares(const Rounds& rounds) {
+    return fmt::format("{} ({:.0f} to {:.0f})", share(rounds.middle.ratio()), rounds.least * 100,
+                       rounds.most * 100);
 }
 
-Row submits(const Figures& f) {
-    const auto ratio = part(f.submit_single_per_s, f.bare_http_per_s);
+Row of_ceiling(std::string measure, const Rounds& rounds, double wanted, const std::string& what) {
+    const auto& round = rounds.middle;
+    return {std::move(measure),
+            fmt::format("≥ {} of {} {}", share(wanted), what, rate(round.ceiling)),
+            rate(round.reached), shares(rounds), round.ratio() >= wanted};
+}
+
+Row submits(const Rounds& rounds) {
+    const auto& round = rounds.middle;
     return {"durable single submits, 64 connections",
             fmt::format("≥ {}, or ≥ {} of bare Beast {}", rate(submits_per_s), share(submit_ratio),
-                        rate(f.bare_http_per_s)),
-            rate(f.submit_single_per_s), share(ratio),
-            ratio >= submit_ratio || f.submit_single_per_s >= submits_per_s};
+                        rate(round.ceiling)),
+            rate(round.reached), shares(rounds),
+            round.ratio() >= submit_ratio || round.reached >= submits_per_s};
 }
 
 Row latency(const Figures& f) {
@@ -75,14 +81,14 @@ Row claims(std::string what, const Spread& claim, const Spread& empty) {
 }
 
 std::vector<Row> rows_of(const Figures& f) {
-    std::vector<Row> rows = {of_ceiling("whole lives, batches of 1,000", f.lives_per_s,
-                                        f.raw.lives_per_s, lives_ratio, "raw SQLite"),
-                             of_ceiling(fmt::format("drain of {} jobs", f.drained), f.drain.per_s,
-                                        f.raw.drain_per_s, drain_ratio, "raw SQLite"),
-                             submits(f),
+    std::vector<Row> rows = {of_ceiling("whole lives, batches of 1,000", f.lives, lives_ratio,
+                                        "raw SQLite"),
+                             of_ceiling(fmt::format("drain of {} jobs", f.drained), f.drain,
+                                        drain_ratio, "raw SQLite"),
+                             submits(f.submits),
                              latency(f),
-                             of_ceiling("`true`, supervised: " + f.containment, f.commands_per_s,
-                                        f.shims.at_once_per_s, command_ratio, "bare shims"),
+                             of_ceiling("`true`, supervised: " + f.containment, f.commands,
+                                        command_ratio, "bare shims"),
                              memory("idle server", f.idle.server),
                              memory("idle worker", f.idle.worker)};
     if (f.waited == 0) return rows;
@@ -142,34 +148,49 @@ void write_backlog(JsonWriter& out, const Figures& f) {
     out.end_object();
 }
 
+void write_rounds(JsonWriter& out, std::string_view name, const Rounds& rounds) {
+    out.key(name);
+    out.begin_object();
+    write_number(out, "least", rounds.least);
+    write_number(out, "most", rounds.most);
+    out.end_object();
+}
+
+// What belongs to no row.
+std::string heading_of(const Figures& f) {
+    const auto& lives = f.lives.middle;
+    const auto& drain = f.drain.middle;
+    return fmt::format(
+        "fdatasync {}, {}; bare shims {} one by one\n"
+        "batch submits {}; after the load: server {:.0f} MiB, worker {:.0f} MiB\n"
+        "blind writes, told which rows to claim: {} lives (reached: {}), drain {} (reached: {})\n"
+        "ratios: the median of {} rounds of ceiling and measure (the least to the most)\n"
+        "\n",
+        ms(f.disk.fdatasync_ms), rate(f.disk.per_s), rate(f.commands.middle.other_ceiling),
+        rate(f.submit_batch_per_s), f.after_load.server, f.after_load.worker,
+        rate(lives.other_ceiling), share(lives.other_ratio()), rate(drain.other_ceiling),
+        share(drain.other_ratio()), f.rounds);
+}
+
 }  // namespace
 
 std::string as_table(const Figures& figures) {
     auto rows = rows_of(figures);
     rows.insert(rows.begin(), Row{"measure", "target", "reached", "ratio", true});
-    std::size_t widths[3] = {};
+    std::size_t widths[4] = {};
     for (const auto& row : rows) {
         widths[0] = std::max(widths[0], width(row.measure));
         widths[1] = std::max(widths[1], width(row.target));
         widths[2] = std::max(widths[2], width(row.reached));
+        widths[3] = std::max(widths[3], width(row.ratio));
     }
-    std::string table = fmt::format(
-        "fdatasync {}, {}; bare shims {} one by one\n"
-        "batch submits {}; after the load: server {:.0f} MiB, worker {:.0f} MiB\n"
-        "blind writes, told which rows to claim: {} lives (reached: {}), drain {} (reached: {})\n"
-        "\n",
-        ms(figures.disk.fdatasync_ms), rate(figures.disk.per_s),
-        rate(figures.shims.one_by_one_per_s), rate(figures.drain.submit_batch_per_s),
-        figures.after_load.server, figures.after_load.worker, rate(figures.raw.blind_lives_per_s),
-        share(part(figures.lives_per_s, figures.raw.blind_lives_per_s)),
-        rate(figures.raw.blind_drain_per_s),
-        share(part(figures.drain.per_s, figures.raw.blind_drain_per_s)));
+    auto table = heading_of(figures);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto& row = rows[i];
         const auto* verdict = i == 0 ? "verdict" : row.met ? "met" : "missed";
         table += fmt::format("{}  {}  {}  {}  {}\n", padded(row.measure, widths[0]),
                              padded(row.target, widths[1]), padded(row.reached, widths[2]),
-                             padded(row.ratio, 9), verdict);
+                             padded(row.ratio, widths[3]), verdict);
     }
     return table;
 }
@@ -179,26 +200,35 @@ std::string as_json(const Figures& f) {
     JsonWriter out(text);
     out.begin_object();
     out.field("store", "sqlite");
-    write_number(out, "ceiling_jobs_per_s", f.raw.lives_per_s);
-    write_number(out, "blind_ceiling_jobs_per_s", f.raw.blind_lives_per_s);
-    write_number(out, "jobs_per_s", f.lives_per_s);
-    write_number(out, "ratio", part(f.lives_per_s, f.raw.lives_per_s));
-    write_number(out, "blind_ratio", part(f.lives_per_s, f.raw.blind_lives_per_s));
-    write_number(out, "drain_ceiling_per_s", f.raw.drain_per_s);
-    write_number(out, "blind_drain_ceiling_per_s", f.raw.blind_drain_per_s);
-    write_number(out, "drain_per_s", f.drain.per_s);
-    write_number(out, "drain_ratio", part(f.drain.per_s, f.raw.drain_per_s));
-    write_number(out, "blind_drain_ratio", part(f.drain.per_s, f.raw.blind_drain_per_s));
+    out.field("rounds", f.rounds);
+    const auto& lives = f.lives.middle;
+    write_number(out, "ceiling_jobs_per_s", lives.ceiling);
+    write_number(out, "blind_ceiling_jobs_per_s", lives.other_ceiling);
+    write_number(out, "jobs_per_s", lives.reached);
+    write_number(out, "ratio", lives.ratio());
+    write_rounds(out, "ratio_rounds", f.lives);
+    write_number(out, "blind_ratio", lives.other_ratio());
+    const auto& drain = f.drain.middle;
+    write_number(out, "drain_ceiling_per_s", drain.ceiling);
+    write_number(out, "blind_drain_ceiling_per_s", drain.other_ceiling);
+    write_number(out, "drain_per_s", drain.reached);
+    write_number(out, "drain_ratio", drain.ratio());
+    write_rounds(out, "drain_ratio_rounds", f.drain);
+    write_number(out, "blind_drain_ratio", drain.other_ratio());
     out.field("drained", f.drained);
-    write_number(out, "http_ceiling_per_s", f.bare_http_per_s);
-    write_number(out, "submit_single_per_s", f.submit_single_per_s);
-    write_number(out, "submit_batch_per_s", f.drain.submit_batch_per_s);
+    write_number(out, "http_ceiling_per_s", f.submits.middle.ceiling);
+    write_number(out, "submit_single_per_s", f.submits.middle.reached);
+    write_number(out, "submit_ratio", f.submits.middle.ratio());
+    write_rounds(out, "submit_ratio_rounds", f.submits);
+    write_number(out, "submit_batch_per_s", f.submit_batch_per_s);
     write_spread(out, "latency_ms", f.latency_ms);
     write_spread(out, "fdatasync_ms", f.disk.fdatasync_ms);
     write_number(out, "fdatasync_per_s", f.disk.per_s);
-    write_number(out, "command_ceiling_per_s", f.shims.at_once_per_s);
-    write_number(out, "command_ceiling_one_by_one_per_s", f.shims.one_by_one_per_s);
-    write_number(out, "command_jobs_per_s", f.commands_per_s);
+    write_number(out, "command_ceiling_per_s", f.commands.middle.ceiling);
+    write_number(out, "command_ceiling_one_by_one_per_s", f.commands.middle.other_ceiling);
+    write_number(out, "command_jobs_per_s", f.commands.middle.reached);
+    write_number(out, "command_ratio", f.commands.middle.ratio());
+    write_rounds(out, "command_ratio_rounds", f.commands);
     out.field("containment", f.containment);
     write_memory(out, "idle_rss_mib", f.idle);
     write_memory(out, "rss_after_load_mib", f.after_load);

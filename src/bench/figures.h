@@ -9,21 +9,21 @@
 #include "bench/ceilings/ceilings.h"
 #include "bench/instance.h"
 #include "bench/measures/measures.h"
+#include "bench/rounds.h"
 
 namespace perdure::bench {
 
 struct Figures {
     DiskSpeed disk;
-    StoreCeiling raw;
-    double bare_http_per_s = 0;
-    ShimCeiling shims;
+    std::size_t rounds = 0;
 
-    double lives_per_s = 0;
-    Drain drain;
+    Rounds lives;  // ceiling: raw SQLite; other: blind writes
+    Rounds drain;  // the same
     std::size_t drained = 0;
-    double submit_single_per_s = 0;
+    double submit_batch_per_s = 0;
+    Rounds submits;  // ceiling: bare Beast
     Spread latency_ms;
-    double commands_per_s = 0;
+    Rounds commands;  // ceiling: bare shims; other: those one by one
     std::string containment;
     Memory idle;
     Memory after_load;

@@ -9,12 +9,8 @@ namespace {
 
 Figures halfway() {
     Figures figures;
-    figures.raw = {.lives_per_s = 1000,
-                   .drain_per_s = 2000,
-                   .blind_lives_per_s = 2000,
-                   .blind_drain_per_s = 4796};
-    figures.lives_per_s = 500;
-    figures.drain.per_s = 1199;
+    figures.lives = middle_of({{.reached = 500, .ceiling = 1000, .other_ceiling = 2000}});
+    figures.drain = middle_of({{.reached = 1199, .ceiling = 2000, .other_ceiling = 4796}});
     figures.idle = {.server = 24, .worker = 26};
     return figures;
 }
@@ -32,6 +28,27 @@ TEST(Samples, spread_is_taken_over_all_of_them_in_any_order) {
     EXPECT_EQ(spread.p50, 50);
     EXPECT_EQ(spread.p99, 99);
     EXPECT_EQ(Samples().spread().p99, 0);
+}
+
+TEST(Rounds, the_middle_one_counts_as_it_was) {
+    const auto rounds = middle_of({{.reached = 90, .ceiling = 100},
+                                   {.reached = 100, .ceiling = 1000},
+                                   {.reached = 300, .ceiling = 600, .other_ceiling = 1200}});
+    EXPECT_EQ(rounds.middle.reached, 300);
+    EXPECT_EQ(rounds.middle.ceiling, 600);
+    EXPECT_EQ(rounds.middle.other_ratio(), 0.25);
+    EXPECT_EQ(rounds.least, 0.1);
+    EXPECT_EQ(rounds.most, 0.9);
+    EXPECT_EQ(middle_of({}).middle.ratio(), 0);
+}
+
+TEST(Rounds, a_round_that_fails_fails_the_measure) {
+    const auto rounds = compare(3, [](std::size_t round) -> Result<Compared> {
+        if (round == 2) return error(Errc::unavailable, "the server has gone");
+        return Compared{.reached = 1, .ceiling = 2};
+    });
+    ASSERT_FALSE(rounds);
+    EXPECT_EQ(rounds.error().what, "the server has gone");
 }
 
 TEST(Figures, json_has_every_promised_name) {

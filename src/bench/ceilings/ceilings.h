@@ -18,17 +18,16 @@ struct DiskSpeed {
 Result<DiskSpeed> measure_disk(const std::string& folder, std::size_t count);
 
 struct StoreCeiling {
-    double lives_per_s = 0;
-    double drain_per_s = 0;  // claim and finish alone, over a backlog
+    double per_s = 0;
     // The same writes by somebody who is told which rows to claim. No queue is.
-    double blind_lives_per_s = 0;
-    double blind_drain_per_s = 0;
+    double blind_per_s = 0;
 };
 // The least that any durable queue must do with SQLite: one table; for each job one insert, one
 // update that claims it and one that finishes it; a transaction for each batch of each. A claim
 // takes the first ones that wait, by an index over those, and reads what they are.
-Result<StoreCeiling> measure_raw_store(const std::string& folder, std::size_t lives,
-                                       std::size_t backlog);
+Result<StoreCeiling> measure_raw_lives(const std::string& folder, std::size_t jobs);
+// Claim and finish alone, over a backlog.
+Result<StoreCeiling> measure_raw_drain(const std::string& folder, std::size_t jobs);
 
 // An HTTP server of nothing but Beast that answers 201 to everything, from a thread of this
 // process. Requests a second over `connections` connections.

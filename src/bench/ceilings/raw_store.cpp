@@ -1,5 +1,7 @@
 #include <sqlite3.h>
 
+#include <filesystem>
+
 #include "bench/ceilings/ceilings.h"
 #include "stage/stopwatch.h"
 
@@ -93,43 +95,60 @@ private:
     bool fine_ = true;
 };
 
-double live(RawQueue& queue, std::size_t& next, std::size_t lives) {
+double live(RawQueue& queue, std::size_t jobs) {
     const Stopwatch watch;
-    for (const auto end = next + lives; next < end; next += batch) {
-        queue.insert(next);
-        queue.claim(next);
-        queue.finish(next);
-    }
-    return watch.rate(lives);
-}
-
-double drain(RawQueue& queue, std::size_t first, std::size_t backlog) {
-    for (auto job = first; job < first + backlog; job += batch) queue.insert(job);
-    const Stopwatch watch;
-    for (auto job = first; job < first + backlog; job += batch) {
+    for (std::size_t job = 1; job <= jobs; job += batch) {
+        queue.insert(job);
         queue.claim(job);
         queue.finish(job);
     }
-    return watch.rate(backlog);
+    return watch.rate(jobs);
+}
+
+double drain(RawQueue& queue, std::size_t jobs) {
+    for (std::size_t job = 1; job <= jobs; job += batch) queue.insert(job);
+    const Stopwatch watch;
+    for (std::size_t job = 1; job <= jobs; job += batch) {
+        queue.claim(job);
+        queue.finish(job);
+    }
+    return watch.rate(jobs);
+}
+
+// In a file of its own, that is gone afterwards.
+Result<double> measure(const std::string& folder, RawQueue::Claims claims,
+                       double (*what)(RawQueue&, std::size_t), std::size_t jobs) {
+    const auto path = folder + "/raw.db";
+    double rate = 0;
+    bool fine = false;
+    {
+        RawQueue queue(path, claims);
+        rate = what(queue, jobs);
+        fine = queue.fine();
+    }
+    std::error_code ignored;
+    for (const auto* part : {"", "-wal", "-shm"}) std::filesystem::remove(path + part, ignored);
+    if (!fine) return error(Errc::unavailable, "SQLite failed in " + folder);
+    return rate;
+}
+
+Result<StoreCeiling> measure_both(const std::string& folder,
+                                  double (*what)(RawQueue&, std::size_t), std::size_t jobs) {
+    const auto found = measure(folder, RawQueue::Claims::found, what, jobs);
+    if (!found) return found.error();
+    const auto blind = measure(folder, RawQueue::Claims::blind, what, jobs);
+    if (!blind) return blind.error();
+    return StoreCeiling{*found, *blind};
 }
 
 }  // namespace
 
-Result<StoreCeiling> measure_raw_store(const std::string& folder, std::size_t lives,
-                                       std::size_t backlog) {
-    StoreCeiling ceiling;
-    RawQueue found(folder + "/found.db", RawQueue::Claims::found);
-    std::size_t next = 1;
-    ceiling.lives_per_s = live(found, next, lives);
-    ceiling.drain_per_s = drain(found, next, backlog);
+Result<StoreCeiling> measure_raw_lives(const std::string& folder, std::size_t jobs) {
+    return measure_both(folder, live, jobs);
+}
 
-    RawQueue blind(folder + "/blind.db", RawQueue::Claims::blind);
-    next = 1;
-    ceiling.blind_lives_per_s = live(blind, next, lives);
-    ceiling.blind_drain_per_s = drain(blind, next, backlog);
-    if (!found.fine() || !blind.fine())
-        return error(Errc::unavailable, "SQLite failed in " + folder);
-    return ceiling;
+Result<StoreCeiling> measure_raw_drain(const std::string& folder, std::size_t jobs) {
+    return measure_both(folder, drain, jobs);
 }
 
 }  // namespace perdure::bench
