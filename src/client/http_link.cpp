@@ -32,6 +32,8 @@ using PieceParser = http::response_parser<http::buffer_body>;
 // A heartbeat may be answered with all assignments of a worker, each with large arguments.
 constexpr std::uint64_t reply_max = std::uint64_t{1} << 30;
 constexpr std::size_t piece_max = std::size_t{256} << 10;
+// Beast reads as much as its buffer has room for: an empty one would be filled 512 bytes at a time.
+constexpr std::size_t read_max = std::size_t{64} << 10;
 
 std::chrono::microseconds wait(Duration duration) {
     return std::chrono::microseconds(std::min(duration, days(365)).us);
@@ -140,6 +142,7 @@ Task<Result<void>> HttpLink::connect_state(std::shared_ptr<State> state, Duratio
                                                        state->url.text(), failure.message()));
     state->stream.socket().set_option(tcp::no_delay(true), failure);
     state->stream.socket().set_option(asio::socket_base::keep_alive(true), failure);
+    state->buffer.reserve(read_max);
     state->connected = true;
     co_return Result<void>{};
 }
