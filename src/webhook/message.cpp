@@ -67,7 +67,7 @@ using Field = JsonField<Wanted>;
 using At = const JsonCursor&;
 constexpr std::array fields = {
     Field{"url", [](At at, Wanted& w) { at.read(w.url); }},
-    Field{"body", [](At at, Wanted& w) { w.body = canonical(at.value()); }},
+    Field{"body", [](At at, Wanted& w) { w.body = canonical(at); }},
     Field{"secret",
           [](At at, Wanted& w) {
               at.read(w.secret);
@@ -82,9 +82,9 @@ constexpr std::array fields = {
 Error bad(std::string why) { return error(Errc::invalid, "perdure.webhook: " + std::move(why)); }
 
 Result<Wanted> wanted_in(const std::string& args) {
-    boost::json::value value;
-    if (const auto wrong = parse_strict(args.empty() ? "{}" : args, value))
-        return bad("args: " + wrong->what);
+    JsonTree value;
+    const std::string_view text = args.empty() ? std::string_view("{}") : args;
+    if (const auto wrong = parse_strict(text, value)) return bad("args: " + wrong->what);
     Reading reading;
     Wanted wanted;
     read_fields<Wanted>(JsonCursor(value, reading), fields, wanted);

@@ -37,9 +37,9 @@ constexpr std::array timeout_fields = {
 };
 
 void read_memory(const JsonCursor& at, std::optional<std::uint64_t>& into) {
-    const auto* text = at.value().if_string();
+    const auto text = at.text();
     if (!text) return at.read(into);
-    into = size_value({text->data(), text->size()});
+    into = size_value(*text);
     if (!into) at.misfit("must be a number of bytes, or a text like 512MiB");
 }
 
@@ -56,7 +56,7 @@ using At = const JsonCursor&;
 constexpr std::array spec_fields = {
     Field{"argv", [](At at, JobSpec& s) { read_texts(at, s.argv); }},
     Field{"kind", [](At at, JobSpec& s) { at.read(s.kind); }},
-    Field{"args", [](At at, JobSpec& s) { s.args = canonical(at.value()); }},
+    Field{"args", [](At at, JobSpec& s) { s.args = canonical(at); }},
     Field{"queue", [](At at, JobSpec& s) { at.read(s.queue); }},
     Field{"tenant", [](At at, JobSpec& s) { at.read(s.tenant); }},
     Field{"priority", [](At at, JobSpec& s) { at.read(s.priority); }},
@@ -212,6 +212,17 @@ void append_canonical(const json::value& value, std::string& out) {
 std::string canonical(const json::value& value) {
     std::string text;
     append_canonical(value, text);
+    return text;
+}
+
+std::string canonical(const JsonCursor& at) {
+    std::string text;
+    if (at.is_text()) {
+        JsonWriter(text).value(at.node().text);
+    } else {
+        json::error_code none;  // it is a part of what was read
+        append_canonical(json::parse(at.node().text, none), text);
+    }
     return text;
 }
 

@@ -47,5 +47,6 @@ void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields);
 
 // JSON text without spaces and with sorted names: equal values have equal texts.
 std::string canonical(const boost::json::value& value);
+std::string canonical(const JsonCursor& at);
 
 }  // namespace perdure

@@ -15,9 +15,25 @@ namespace {
 
 namespace json = boost::json;
 
-std::string_view text_of(const json::string& text) { return {text.data(), text.size()}; }
+// What is not accepted is read again by who can say what is wrong with it.
+std::optional<Misfit> explain(std::string_view text,
+                              std::optional<Misfit> (*parse)(std::string_view, json::value&)) {
+    json::value ignored;
+    auto misfit = parse(text, ignored);
+    return misfit ? misfit : Misfit{"this is not JSON", "$"};
+}
 
 }  // namespace
+
+std::optional<Misfit> parse_strict(std::string_view text, JsonTree& into) {
+    if (into.read(text, JsonTree::Manner::strict)) return std::nullopt;
+    return explain(text, parse_strict);
+}
+
+std::optional<Misfit> parse_quick(std::string_view text, JsonTree& into) {
+    if (into.read(text, JsonTree::Manner::quick)) return std::nullopt;
+    return explain(text, parse_quick);
+}
 
 std::optional<Misfit> parse_strict(std::string_view text, json::value& into) {
     StrictJson parser(into.storage());
@@ -39,20 +55,6 @@ std::optional<Misfit> parse_quick(std::string_view text, json::value& into) {
     return std::nullopt;
 }
 
-JsonCursor JsonCursor::member(std::string_view name, const json::value& value) const {
-    JsonCursor child(value, *reading_);
-    child.parent_ = this;
-    child.name_ = name;
-    return child;
-}
-
-JsonCursor JsonCursor::element(std::size_t index, const json::value& value) const {
-    JsonCursor child(value, *reading_);
-    child.parent_ = this;
-    child.index_ = index;
-    return child;
-}
-
 std::string JsonCursor::path() const {
     if (!parent_) return "$";
     if (name_.data() == nullptr) return fmt::format("{}[{}]", parent_->path(), index_);
@@ -64,22 +66,27 @@ void JsonCursor::misfit(std::string what) const {
     reading_->misfit = Misfit{std::move(what), path()};
 }
 
+bool JsonCursor::has(std::string_view name) const {
+    bool found = false;
+    if (is_object())
+        members([&](std::string_view each, const JsonCursor&) { found = found || each == name; });
+    return found;
+}
+
 void JsonCursor::read(std::string& into) const {
-    const auto* text = value_->if_string();
-    if (!text) return misfit("must be a text");
-    into.assign(text->data(), text->size());
+    if (!is_text()) return misfit("must be a text");
+    into.assign(node_->text);
 }
 
 void JsonCursor::read(bool& into) const {
-    const auto* truth = value_->if_bool();
-    if (!truth) return misfit("must be true or false");
-    into = *truth;
+    if (node_->kind != JsonNode::Kind::truth) return misfit("must be true or false");
+    into = node_->text == "true";
 }
 
 void JsonCursor::read(Duration& into) const {
     std::optional<Duration> duration;
-    if (const auto* text = value_->if_string()) duration = duration_value(text_of(*text));
-    if (value_->is_number()) duration = duration_of_seconds(value_->to_number<double>());
+    if (is_text()) duration = duration_value(node_->text);
+    if (const auto seconds = node_->real()) duration = duration_of_seconds(*seconds);
     if (!duration)
         return misfit("must be a duration like \"90s\", \"1h30m\" or \"250ms\", or seconds");
     into = *duration;
@@ -87,13 +94,13 @@ void JsonCursor::read(Duration& into) const {
 
 void JsonCursor::read(WallTime& into) const {
     std::optional<WallTime> time;
-    if (const auto* text = value_->if_string()) time = time_value(text_of(*text));
+    if (is_text()) time = time_value(node_->text);
     if (!time) return misfit("must be a time like \"2026-11-15T09:30:00Z\"");
     into = *time;
 }
 
 void JsonCursor::read(std::int32_t& into) const {
-    const auto* number = value_->if_int64();
+    const auto number = node_->whole();
     constexpr auto most = std::numeric_limits<std::int32_t>::max();
     constexpr auto least = std::numeric_limits<std::int32_t>::min();
     if (!number || *number < least || *number > most) return misfit("must be a whole number");
@@ -102,26 +109,23 @@ void JsonCursor::read(std::int32_t& into) const {
 
 std::optional<std::uint64_t> JsonCursor::read_id() const {
     std::optional<std::uint64_t> id;
-    if (const auto* text = value_->if_string()) id = id_value(text_of(*text));
+    if (is_text()) id = id_value(node_->text);
     if (!id) misfit("must be an id: 13 of 0-9 a-z without i l o u");
     return id;
 }
 
 std::optional<std::uint64_t> JsonCursor::read_number(std::uint64_t least,
                                                      std::uint64_t most) const {
-    std::optional<std::uint64_t> number;
-    if (const auto* positive = value_->if_uint64()) number = *positive;
-    if (const auto* any = value_->if_int64(); any && *any >= 0)
-        number = static_cast<std::uint64_t>(*any);
+    const auto number = node_->natural();
     if (number && *number >= least && *number <= most) return number;
     misfit(fmt::format("must be a whole number from {} to {}", least, most));
     return std::nullopt;
 }
 
 std::optional<std::size_t> JsonCursor::read_name(std::span<const std::string_view> names) const {
-    if (const auto* text = value_->if_string())
+    if (is_text())
         for (std::size_t i = 0; i < names.size(); ++i)
-            if (names[i] == text_of(*text)) return i;
+            if (names[i] == node_->text) return i;
     misfit(fmt::format("must be one of {}", fmt::join(names, ", ")));
     return std::nullopt;
 }

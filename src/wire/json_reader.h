@@ -7,6 +7,7 @@
 
 #include <array>
 #include <boost/json/value.hpp>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -17,10 +18,9 @@
 
 #include "base/id.h"
 #include "base/time.h"
+#include "wire/tree/json_tree.h"
 
 namespace perdure {
-
-inline constexpr std::size_t json_depth_max = 32;
 
 // What is wrong, and where: `$.jobs[3].priority`.
 struct Misfit {
@@ -28,7 +28,14 @@ struct Misfit {
     std::string path;
 };
 
-// The values live in `memory`, if one is given: it must outlive them.
+// `text` must outlive the tree.
+std::optional<Misfit> parse_strict(std::string_view text, JsonTree& into);
+std::optional<Misfit> parse_quick(std::string_view text, JsonTree& into);
+template <std::same_as<std::string> Temporary>
+std::optional<Misfit> parse_strict(Temporary&& text, JsonTree& into) = delete;
+template <std::same_as<std::string> Temporary>
+std::optional<Misfit> parse_quick(Temporary&& text, JsonTree& into) = delete;
+// For who wants values of its own, and has the time.
 std::optional<Misfit> parse_strict(std::string_view text, boost::json::value& into);
 std::optional<Misfit> parse_quick(std::string_view text, boost::json::value& into);
 
@@ -38,16 +45,21 @@ struct Reading {
     std::optional<Misfit> misfit;  // the first one
 };
 
-// One value, with its place in the whole. Lives no longer than the value and its parent.
+// One value, with its place in the whole. Lives no longer than the tree and its parent.
 class JsonCursor {
 public:
-    JsonCursor(const boost::json::value& root, Reading& reading)
-        : value_(&root), reading_(&reading) {}
+    JsonCursor(const JsonTree& tree, Reading& reading) : JsonCursor(tree.root(), reading) {}
 
-    JsonCursor member(std::string_view name, const boost::json::value& value) const;
-    JsonCursor element(std::size_t index, const boost::json::value& value) const;
+    const JsonNode& node() const { return *node_; }
+    bool is_text() const { return node_->kind == JsonNode::Kind::text; }
+    bool is_number() const { return node_->kind == JsonNode::Kind::number; }
+    bool is_list() const { return node_->kind == JsonNode::Kind::list; }
+    bool is_object() const { return node_->kind == JsonNode::Kind::object; }
+    // What a text says; nothing if this is none.
+    std::optional<std::string_view> text() const {
+        return is_text() ? std::optional(node_->text) : std::nullopt;
+    }
 
-    const boost::json::value& value() const { return *value_; }
     bool ok() const { return !reading_->misfit; }
     void misfit(std::string what) const;
     bool ignores_unknown() const { return reading_->ignore_unknown; }
@@ -82,28 +94,45 @@ public:
     // Calls each(cursor) for every element of an array.
     template <class Each>
     void elements(Each each) const {
-        const auto* array = value_->if_array();
-        if (!array) return misfit("must be a list");
-        for (std::size_t i = 0; i < array->size() && ok(); ++i) each(element(i, (*array)[i]));
+        if (!is_list()) return misfit("must be a list");
+        std::size_t index = 0;
+        for (const auto* value = node_->begin(); value != node_->end() && ok();
+             value = value->end()) {
+            each(element(index++, *value));
+        }
     }
+    // False if this is no object, or has no such member.
+    bool has(std::string_view name) const;
     // Calls each(name, cursor) for every member of an object.
     template <class Each>
     void members(Each each) const {
-        const auto* object = value_->if_object();
-        if (!object) return misfit("must be an object");
-        for (const auto& entry : *object) {
-            if (!ok()) return;
-            const std::string_view name(entry.key().data(), entry.key().size());
-            each(name, member(name, entry.value()));
+        if (!is_object()) return misfit("must be an object");
+        const auto* value = node_;
+        for (const auto* name = node_->begin(); name != node_->end() && ok(); name = value->end()) {
+            value = name + 1;
+            if (name->kind == JsonNode::Kind::name) each(name->text, member(name->text, *value));
         }
     }
 
 private:
+    JsonCursor(const JsonNode& node, Reading& reading) : node_(&node), reading_(&reading) {}
+    JsonCursor member(std::string_view name, const JsonNode& value) const {
+        JsonCursor child(value, *reading_);
+        child.parent_ = this;
+        child.name_ = name;
+        return child;
+    }
+    JsonCursor element(std::size_t index, const JsonNode& value) const {
+        JsonCursor child(value, *reading_);
+        child.parent_ = this;
+        child.index_ = index;
+        return child;
+    }
     std::optional<std::uint64_t> read_id() const;
     std::optional<std::uint64_t> read_number(std::uint64_t least, std::uint64_t most) const;
     std::string path() const;
 
-    const boost::json::value* value_;
+    const JsonNode* node_;
     Reading* reading_;
     const JsonCursor* parent_ = nullptr;
     std::string_view name_;

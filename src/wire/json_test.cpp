@@ -135,7 +135,7 @@ TEST(LogFrames, refuse_a_chunk_that_is_cut_off) {
 }
 
 std::optional<Misfit> read_request(std::string_view text, JobRequest& into) {
-    boost::json::value value;
+    JsonTree value;
     if (auto misfit = parse_strict(text, value)) return misfit;
     Reading reading;
     read_job(JsonCursor(value, reading), into);

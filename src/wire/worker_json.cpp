@@ -1,14 +1,12 @@
 #include "wire/worker_json.h"
 
 #include <array>
-#include <boost/json/monotonic_resource.hpp>
 
 #include "wire/worker_parts.h"
 
 namespace perdure {
 namespace {
 
-namespace json = boost::json;
 using At = const JsonCursor&;
 
 constexpr std::array<std::string_view, 4> heartbeat_names = {"accept", "ignore", "session_ended",
@@ -16,14 +14,13 @@ constexpr std::array<std::string_view, 4> heartbeat_names = {"accept", "ignore",
 constexpr std::array<std::string_view, 5> kind_names = {"ask", "started", "ended", "begin",
                                                         "checkpoint"};
 
-// Parses `text` in memory of its own, which is given back in one piece, and lets `read` see it.
+// Parses `text` and lets `read` see it.
 template <class Read>
 std::optional<Misfit> read_message(std::string_view text, Read read) {
-    json::monotonic_resource memory(text.size() * 4 + 1024);
-    json::value root(&memory);
-    if (auto misfit = parse_quick(text, root)) return misfit;
+    JsonTree tree;
+    if (auto misfit = parse_quick(text, tree)) return misfit;
     Reading reading{.ignore_unknown = true};
-    read(JsonCursor(root, reading));
+    read(JsonCursor(tree, reading));
     return reading.misfit;
 }
 

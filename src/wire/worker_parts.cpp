@@ -212,9 +212,9 @@ void write_bytes(JsonWriter& out, std::string_view name, std::string_view bytes)
 }
 
 void read_bytes(At at, std::string& into) {
-    const auto* text = at.value().if_string();
+    const auto text = at.text();
     if (!text) return at.misfit("must be a text in base 64");
-    auto bytes = base64_bytes({text->data(), text->size()});
+    auto bytes = base64_bytes(*text);
     if (!bytes) return at.misfit("must be a text in base 64");
     into = std::move(*bytes);
 }

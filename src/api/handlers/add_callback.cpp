@@ -16,7 +16,7 @@ struct WantedCallback {
 
 std::optional<Misfit> read_wanted(const std::string& body, const JobSpec& parent,
                                   WantedCallback& into) {
-    boost::json::value root;
+    JsonTree root;
     if (auto misfit = parse_strict(body, root)) return misfit;
     Reading reading;
     const JsonCursor at(root, reading);

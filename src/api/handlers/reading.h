@@ -23,7 +23,7 @@ template <class T>
 std::optional<Misfit> read_body(const Request& request, std::span<const JsonField<T>> fields,
                                 T& into) {
     if (request.body.find_first_not_of(" \t\r\n") == std::string::npos) return std::nullopt;
-    boost::json::value root;
+    JsonTree root;
     if (auto misfit = parse_strict(request.body, root)) return misfit;
     Reading reading;
     read_fields<T>(JsonCursor(root, reading), fields, into);

@@ -1,6 +1,5 @@
 // POST /v1/jobs. 201 is a promise: it is sent only after the job is durable [P1].
 #include <fmt/format.h>
-#include <boost/json/monotonic_resource.hpp>
 
 #include <algorithm>
 #include <variant>
@@ -14,8 +13,6 @@
 
 namespace perdure::handlers {
 namespace {
-
-namespace json = boost::json;
 
 constexpr std::size_t jobs_max = 10'000;
 
@@ -38,13 +35,11 @@ void read_many(const JsonCursor& at, std::vector<JobRequest>& into) {
 }
 
 std::optional<Misfit> read_wanted(const std::string& body, Wanted& wanted) {
-    json::monotonic_resource memory(body.size() * 3 + 512);
-    json::value root(&memory);
-    if (auto misfit = parse_strict(body, root)) return misfit;
+    JsonTree tree;
+    if (auto misfit = parse_strict(body, tree)) return misfit;
     Reading reading;
-    const JsonCursor at(root, reading);
-    const auto* object = root.if_object();
-    wanted.is_many = object && object->contains("jobs");
+    const JsonCursor at(tree, reading);
+    wanted.is_many = at.has("jobs");
     if (wanted.is_many)
         read_many(at, wanted.jobs);
     else

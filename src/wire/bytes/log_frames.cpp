@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t header_max = 256;
 
 std::optional<Misfit> read_header(std::string_view line, LogChunk& chunk, std::size_t& size) {
-    boost::json::value root;
+    JsonTree root;
     if (auto misfit = parse_quick(line, root)) return misfit;
     Reading reading{.ignore_unknown = true};
     const JsonCursor at(root, reading);

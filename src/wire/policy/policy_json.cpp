@@ -47,10 +47,10 @@ void read_codes(At at, std::vector<std::int32_t>& into) {
 }
 
 void read_times(At at, std::uint32_t& into) {
-    const auto* word = at.value().if_string();
+    const auto word = at.text();
     if (word && *word == "always") {
         into = CustomRule::always;
-    } else if (at.value().is_number()) {
+    } else if (at.is_number()) {
         at.read_between(into, 0, CustomRule::always - 1);
     } else {
         at.misfit("must be a number of more runs, or \"always\"");
@@ -130,8 +130,8 @@ void read_policy(At at, PolicyChoice& into) {
     into.name = PolicyName::standard;
     into.custom.clear();
     into.rules.clear();
-    if (at.value().is_string()) return read_name(at, into);
-    if (!at.value().is_object())
+    if (at.is_text()) return read_name(at, into);
+    if (!at.is_object())
         return at.misfit("must be the name of a policy, or an object with `base` and `rules`");
     at.members([&](std::string_view name, At member) {
         for (const auto& field : policy_fields)
@@ -163,7 +163,7 @@ std::optional<PolicyMisfit> read_policy_text(std::string_view json, PolicyChoice
         path.remove_prefix(path.starts_with("$.") ? 2 : 1);
         return std::string(path);
     };
-    boost::json::value root;
+    JsonTree root;
     if (auto misfit = parse_strict(json, root))
         return PolicyMisfit{inside(misfit->path), std::move(misfit->what)};
     Reading reading;

@@ -18,7 +18,7 @@ constexpr auto state_names = [] {
 // "ID", {"job": "ID", "on": …}, or {"index": n, "on": …} for an earlier job of the same batch.
 void read_after(At at, JobRequest& into) {
     auto& after = into.spec.after.emplace_back();
-    if (at.value().is_string()) return at.read(after.job);
+    if (at.is_text()) return at.read(after.job);
     std::optional<std::uint32_t> index;
     at.members([&](std::string_view name, At member) {
         if (name == "job") return member.read(after.job);
@@ -89,7 +89,7 @@ constexpr std::array input_fields = {
                    a.read(code);
                    i.exit_code = code;
                }},
-    InputField{"result", [](At a, Input& i) { i.result = canonical(a.value()); }},
+    InputField{"result", [](At a, Input& i) { i.result = canonical(a); }},
     InputField{"result_left_out", [](At a, Input& i) { a.read(i.result_left_out); }},
 };
 
