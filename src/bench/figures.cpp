@@ -81,16 +81,14 @@ Row claims(std::string what, const Spread& claim, const Spread& empty) {
 }
 
 std::vector<Row> rows_of(const Figures& f) {
-    std::vector<Row> rows = {of_ceiling("whole lives, batches of 1,000", f.lives, lives_ratio,
-                                        "raw SQLite"),
-                             of_ceiling(fmt::format("drain of {} jobs", f.drained), f.drain,
-                                        drain_ratio, "raw SQLite"),
-                             submits(f.submits),
-                             latency(f),
-                             of_ceiling("`true`, supervised: " + f.containment, f.commands,
-                                        command_ratio, "bare shims"),
-                             memory("idle server", f.idle.server),
-                             memory("idle worker", f.idle.worker)};
+    std::vector<Row> rows = {
+        of_ceiling("whole lives, batches of 1,000", f.lives, lives_ratio, "raw SQLite"),
+        of_ceiling(fmt::format("drain of {} jobs", f.drained), f.drain, drain_ratio, "raw SQLite"),
+        submits(f.submits),
+        latency(f),
+        of_ceiling("`true`, supervised: " + f.containment, f.commands, command_ratio, "bare shims"),
+        memory("idle server", f.idle.server),
+        memory("idle worker", f.idle.worker)};
     if (f.waited == 0) return rows;
     const auto w = f.waiting.value_or(Waiting{});
     rows.push_back(

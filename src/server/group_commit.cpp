@@ -327,10 +327,16 @@ void GroupCommit::note_recoveries(const Batch& batch, const GroupReply& reply) {
 }
 
 void GroupCommit::note_activity(const Batch& batch, bool work_appeared) {
+    const bool slots_are_free = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
+        return std::any_of(
+            request->changes.begin(), request->changes.end(),
+            [](const auto& change) { return std::holds_alternative<Report>(change); });
+    });
     const bool seen_by_claims = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
         return request->lane == Lane::claims;
     });
-    if (work_appeared && !seen_by_claims && work_alarm_) work_alarm_->ring();
+    const bool can_claim = work_appeared || slots_are_free;
+    if (can_claim && !seen_by_claims && work_alarm_) work_alarm_->ring();
     const bool active = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
         return request->lane != Lane::renewals && request->lane != Lane::tick;
     });

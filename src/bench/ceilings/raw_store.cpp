@@ -132,8 +132,8 @@ Result<double> measure(const std::string& folder, RawQueue::Claims claims,
     return rate;
 }
 
-Result<StoreCeiling> measure_both(const std::string& folder,
-                                  double (*what)(RawQueue&, std::size_t), std::size_t jobs) {
+Result<StoreCeiling> measure_both(const std::string& folder, double (*what)(RawQueue&, std::size_t),
+                                  std::size_t jobs) {
     const auto found = measure(folder, RawQueue::Claims::found, what, jobs);
     if (!found) return found.error();
     const auto blind = measure(folder, RawQueue::Claims::blind, what, jobs);

@@ -253,6 +253,8 @@ std::vector<Change> SessionService::with_returning(Change first, SessionId sessi
 
 Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
     std::vector<Change> changes;
+    changes.reserve(request.items.size());
+    bool ended = false;
     for (auto& item : request.items) {
         switch (item.kind) {
             case ReportItem::Kind::ask:
@@ -260,6 +262,7 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
                 changes.push_back(Start{request.session, item.attempt});
                 break;
             case ReportItem::Kind::ended:
+                ended = true;
                 item.end.reported = true;
                 changes.push_back(
                     Report{request.session, item.attempt, item.end, item.evidence, item.age});
@@ -274,9 +277,9 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
             }
         }
     }
+    if (ended) dispatcher_.alarm().ring();  // who is next can be claimed by the same commit
     auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
     ReportResponse response;
-    bool ended = false;
     for (std::size_t i = 0; i < request.items.size(); ++i) {
         const auto& reply = replies[i];
         const bool ask = request.items[i].kind == ReportItem::Kind::ask;
@@ -295,9 +298,7 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
             if (said->answer == ReportAnswer::correct) reached<"presumed_lost_reported">();
         }
         response.answers.push_back(answer);
-        ended = ended || request.items[i].kind == ReportItem::Kind::ended;
     }
-    if (ended) dispatcher_.alarm().ring();  // there are free slots again
     co_return response;
 }
 

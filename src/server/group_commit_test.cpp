@@ -1,0 +1,60 @@
+#include "server/group_commit.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "runtime/asio_clock.h"
+#include "store/memory/memory_store.h"
+
+namespace perdure {
+namespace {
+
+class Bell final : public Alarm {
+public:
+    Task<void> wait(Duration) override { co_return; }
+    void ring() override { ++rings; }
+    int rings = 0;
+};
+
+class CommitsOfOneServer {
+public:
+    // How often somebody was told to claim after a group of these alone.
+    int rings_after(Lane lane, Change change) {
+        commits_.on_work(bell_);
+        gate_.spawn("test", play(lane, std::move(change)));
+        context_.run();
+        return bell_.rings;
+    }
+
+private:
+    Task<void> play(Lane lane, Change change) {
+        const ServerId me{1};
+        co_await commits_.open(me, stop_);
+        gate_.spawn("group commit", commits_.run(stop_));
+        co_await commits_.commit(lane, std::move(change));
+        context_.stop();
+    }
+
+    Timing timing_;
+    MemoryStore store_{timing_};
+    boost::asio::io_context context_{1};
+    AsioClock clock_{context_};
+    GroupCommit commits_{store_, clock_, {.timing = timing_}, {}, Log{}};
+    Stop stop_;
+    Bell bell_;
+    Gate gate_{clock_.executor()};
+};
+
+// Its claim may have gone before it, when the slot was not free yet.
+TEST(GroupCommit, an_end_that_no_claim_has_seen_rings_for_one) {
+    const AttemptKey attempt{JobId{1}, Epoch{1}};
+    EXPECT_EQ(CommitsOfOneServer().rings_after(Lane::reports, Report{SessionId{1}, attempt}), 1);
+}
+
+TEST(GroupCommit, what_frees_nothing_rings_for_nobody) {
+    EXPECT_EQ(CommitsOfOneServer().rings_after(Lane::reports, Cancel{JobId{1}}), 0);
+}
+
+}  // namespace
+}  // namespace perdure
