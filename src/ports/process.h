@@ -2,6 +2,7 @@
 // Shims outlive the worker; a new worker on the same state directory finds them again (O5, O8).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -68,6 +69,9 @@ public:
     // Makes the attempt's directory durable and starts its shim, which waits for start().
     // conflict: the lock is held (`lock_busy`). unavailable: the shim cannot start.
     virtual Task<Result<void>> prepare(Assignment assignment) = 0;
+    // The same for attempts that need neither directory nor shim: answered without a wait. Nothing:
+    // nothing was done, and it is prepare() that must be asked.
+    virtual std::optional<Result<void>> prepare_at_once(const Assignment&) { return std::nullopt; }
     virtual void start(AttemptKey attempt, StartOrder order) = 0;
     // Tells this attempt's shim that the worker lives, and until when its lease lasts; only ever
     // raised. Zero before this life has a lease for it: then the shim goes by what it knows.
@@ -75,9 +79,9 @@ public:
     // SIGTERM, then SIGKILL after the grace; the event `ended` follows with this cause, unless the
     // process had ended before. An attempt that has not started ends at once, with ran == no.
     virtual void kill(AttemptKey attempt, Cause cause) = 0;
-    // The next event. Events of one attempt come in order; `ended` is repeated by found() after a
-    // restart until forget().
-    virtual Task<ProcessEvent> next_event() = 0;
+    // The next events, one at least. Events of one attempt come in order; `ended` is repeated by
+    // found() after a restart until forget().
+    virtual Task<std::vector<ProcessEvent>> next_events() = 0;
     // The answer to the oldest unanswered `begin` or `checkpoint` of this attempt (O10). True only
     // after the server has committed it. Harmless if the attempt has ended.
     virtual void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) = 0;

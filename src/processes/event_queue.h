@@ -1,10 +1,10 @@
 // EventQueue: what the shims have said, in order, for the one coroutine that follows them.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "ports/process.h"
 #include "ports/task.h"
@@ -22,20 +22,19 @@ public:
     // Lets go of who waits: its coroutine is destroyed, as in a crash.
     void close() { waiter_.reset(); }
 
-    static Task<ProcessEvent> next(std::shared_ptr<EventQueue> queue) {
+    // All that there are: one at least.
+    static Task<std::vector<ProcessEvent>> next(std::shared_ptr<EventQueue> queue) {
         while (queue->events_.empty()) {
             auto* waits_in = queue.get();
             auto taker = [waits_in](Suspended me) { waits_in->waiter_.emplace(std::move(me)); };
             co_await suspend(std::move(taker));
         }
-        auto event = std::move(queue->events_.front());
-        queue->events_.pop_front();
-        co_return event;
+        co_return std::exchange(queue->events_, {});
     }
 
 private:
     Executor executor_;
-    std::deque<ProcessEvent> events_;
+    std::vector<ProcessEvent> events_;
     std::optional<Suspended> waiter_;
 };
 

@@ -206,8 +206,9 @@ private:
     // What was under way to a worker that has crashed is lost, as in life.
     Task<void> follow(HostProcesses* processes, std::shared_ptr<bool> alive) {
         while (*alive) {
-            auto event = co_await processes->next_event();
-            if (*alive) events_.push_back(std::move(event));
+            auto events = co_await processes->next_events();
+            if (!*alive) break;
+            for (auto& event : events) events_.push_back(std::move(event));
         }
     }
 };

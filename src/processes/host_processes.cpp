@@ -27,7 +27,9 @@ void HostProcesses::renew(AttemptKey attempt, BootTime lease_until) {
 
 void HostProcesses::kill(AttemptKey attempt, Cause cause) { host_->kill(attempt, cause); }
 
-Task<ProcessEvent> HostProcesses::next_event() { return EventQueue::next(host_->events()); }
+Task<std::vector<ProcessEvent>> HostProcesses::next_events() {
+    return EventQueue::next(host_->events());
+}
 
 void HostProcesses::answer(AttemptKey attempt, ProcessEvent::Kind, bool committed) {
     host_->answer(attempt, committed);

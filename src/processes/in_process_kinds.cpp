@@ -27,7 +27,7 @@ std::optional<Duration> length_in(const std::string& args) {
     return milliseconds(number);
 }
 
-Task<Result<void>> refused(Error why) { co_return why; }
+Task<Result<void>> answered(Result<void> answer) { co_return answer; }
 
 }  // namespace
 
@@ -57,42 +57,45 @@ Task<Result<WorkerLife>> InProcessKinds::open() {
 
 Task<void> InProcessKinds::pass_on(Processes* below, Queue events) {
     while (true) {
-        auto event = co_await below->next_event();
-        events->push(std::move(event));
+        auto several = co_await below->next_events();
+        for (auto& event : several) events->push(std::move(event));
     }
 }
 
-Task<ProcessEvent> InProcessKinds::next_event() { return EventQueue::next(events_); }
+Task<std::vector<ProcessEvent>> InProcessKinds::next_events() { return EventQueue::next(events_); }
 
 InProcessKinds::Inside* InProcessKinds::find(AttemptKey attempt) {
     const auto found = inside_.find(attempt);
     return found == inside_.end() ? nullptr : found->second.get();
 }
 
-Task<Result<void>> InProcessKinds::prepared() { co_return Result<void>{}; }
-
 Task<Result<void>> InProcessKinds::prepare(Assignment assignment) {
-    const auto& spec = *assignment.spec;
-    const auto other = others_.find(spec.kind);
-    const bool ours = other != others_.end() || spec.kind == noop || spec.kind == sleep_kind;
-    if (ours && spec.resources != Resources{})
-        return refused(error(Errc::invalid, spec.kind + " is carried out by the worker itself, "
-                                                        "which cannot limit its resources"));
-    if (other != others_.end()) return prepare_work(*other->second, assignment);
-    const bool sleeps = spec.kind == sleep_kind;
-    if (spec.kind != noop && !sleeps) return below_.prepare(std::move(assignment));
-    const auto length = sleeps ? length_in(spec.args) : Duration{};
-    if (!length)
-        return refused(error(Errc::invalid, "perdure.sleep needs args like {\"ms\": 100}"));
-    enter(assignment).length = *length;
-    return prepared();
+    if (auto answer = prepare_at_once(assignment)) return answered(std::move(*answer));
+    return below_.prepare(std::move(assignment));
 }
 
-Task<Result<void>> InProcessKinds::prepare_work(InProcessKind& kind, const Assignment& assignment) {
+std::optional<Result<void>> InProcessKinds::prepare_at_once(const Assignment& assignment) {
+    const auto& spec = *assignment.spec;
+    const auto other = others_.find(spec.kind);
+    const bool sleeps = spec.kind == sleep_kind;
+    if (other == others_.end() && spec.kind != noop && !sleeps)
+        return below_.prepare_at_once(assignment);
+    if (spec.resources != Resources{})
+        return error(Errc::invalid, spec.kind +
+                                        " is carried out by the worker itself, "
+                                        "which cannot limit its resources");
+    if (other != others_.end()) return prepare_work(*other->second, assignment);
+    const auto length = sleeps ? length_in(spec.args) : Duration{};
+    if (!length) return error(Errc::invalid, "perdure.sleep needs args like {\"ms\": 100}");
+    enter(assignment).length = *length;
+    return Result<void>{};
+}
+
+Result<void> InProcessKinds::prepare_work(InProcessKind& kind, const Assignment& assignment) {
     auto work = kind.prepare(assignment);
-    if (!work) return refused(work.error());
+    if (!work) return work.error();
     enter(assignment).work = std::move(*work);
-    return prepared();
+    return {};
 }
 
 InProcessKinds::Inside& InProcessKinds::enter(const Assignment& assignment) {

@@ -12,8 +12,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "core/timing.h"
+#include "ports/attempt_index.h"
 #include "ports/clock.h"
 #include "ports/in_process.h"
 #include "ports/process.h"
@@ -31,10 +34,11 @@ public:
     Task<Result<WorkerLife>> open() override;
     Task<Result<std::uint64_t>> next_life() override { return below_.next_life(); }
     Task<Result<void>> prepare(Assignment assignment) override;
+    std::optional<Result<void>> prepare_at_once(const Assignment& assignment) override;
     void start(AttemptKey attempt, StartOrder order) override;
     void renew(AttemptKey attempt, BootTime lease_until) override;
     void kill(AttemptKey attempt, Cause cause) override;
-    Task<ProcessEvent> next_event() override;
+    Task<std::vector<ProcessEvent>> next_events() override;
     void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) override;
     Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                      std::size_t max) override;
@@ -62,8 +66,7 @@ private:
                                    Queue events);
     static void end(AttemptKey attempt, Inside& inside, AttemptEnd how, EventQueue& events,
                     EvidenceRef evidence = nullptr);
-    static Task<Result<void>> prepared();
-    Task<Result<void>> prepare_work(InProcessKind& kind, const Assignment& assignment);
+    Result<void> prepare_work(InProcessKind& kind, const Assignment& assignment);
     Inside& enter(const Assignment& assignment);
     void begin(AttemptKey attempt, const std::shared_ptr<Inside>& inside);
     Inside* find(AttemptKey attempt);
@@ -73,7 +76,7 @@ private:
     Timing timing_;
     Others others_;
     Queue events_;
-    std::map<AttemptKey, std::shared_ptr<Inside>> inside_;
+    std::unordered_map<AttemptKey, std::shared_ptr<Inside>, HashOfJob> inside_;
 };
 
 }  // namespace perdure

@@ -56,7 +56,7 @@ public:
     void start(AttemptKey, StartOrder) override { calls.push_back("start"); }
     void renew(AttemptKey, BootTime) override { calls.push_back("renew"); }
     void kill(AttemptKey, Cause) override { calls.push_back("kill"); }
-    Task<ProcessEvent> next_event() override { return EventQueue::next(events); }
+    Task<std::vector<ProcessEvent>> next_events() override { return EventQueue::next(events); }
     void answer(AttemptKey, ProcessEvent::Kind, bool) override { calls.push_back("answer"); }
     Task<Result<std::string>> output(AttemptKey, std::uint64_t, std::size_t) override {
         co_return std::string("printed");
@@ -77,8 +77,8 @@ protected:
     }
     Task<void> follow() {
         while (true) {
-            auto event = co_await kinds_.next_event();
-            events_.push_back(std::move(event));
+            auto events = co_await kinds_.next_events();
+            for (auto& event : events) events_.push_back(std::move(event));
         }
     }
     template <class T>
@@ -96,7 +96,7 @@ protected:
         context_.restart();
         context_.poll();
     }
-    AttemptKey prepare(std::string kind, std::string args, Duration run_timeout = hours(1)) {
+    Assignment make(std::string kind, std::string args, Duration run_timeout = hours(1)) {
         JobSpec spec;
         spec.kind = std::move(kind);
         spec.args = std::move(args);
@@ -104,8 +104,13 @@ protected:
         Assignment given{.attempt = {JobId{++last_}, {1}}};
         given.terms.hold = minutes(5);
         given.spec = std::make_shared<JobSpec>(std::move(spec));
-        prepared_ = run(kinds_.prepare(given));
-        return given.attempt;
+        return given;
+    }
+    AttemptKey prepare(std::string kind, std::string args, Duration run_timeout = hours(1)) {
+        auto given = make(std::move(kind), std::move(args), run_timeout);
+        const auto key = given.attempt;
+        prepared_ = run(kinds_.prepare(std::move(given)));
+        return key;
     }
     void start(AttemptKey key, Duration lease = seconds(10)) {
         kinds_.start(key, {.go_until = std::nullopt, .lease_until = clock_.boot() + lease});
@@ -131,6 +136,23 @@ TEST_F(InProcessKindsTest, a_noop_ends_at_once) {
     start(key);
     EXPECT_EQ(events_.size(), 1U);  // once
     kinds_.forget(key);
+    EXPECT_TRUE(below_.calls.empty());
+}
+
+TEST_F(InProcessKindsTest, what_runs_here_is_prepared_without_a_wait) {
+    const auto given = make("perdure.noop", "");
+    const auto prepared = kinds_.prepare_at_once(given);
+    ASSERT_TRUE(prepared);
+    EXPECT_TRUE(prepared->has_value());
+    start(given.attempt);
+    ASSERT_EQ(events_.size(), 1U);
+    EXPECT_EQ(events_[0].attempt, given.attempt);
+    EXPECT_TRUE(events_[0].end.succeeded);
+
+    const auto refused = kinds_.prepare_at_once(make("perdure.sleep", "{}"));
+    ASSERT_TRUE(refused);
+    EXPECT_TRUE(refused->is(Errc::invalid));
+    EXPECT_FALSE(kinds_.prepare_at_once(make("", "")));  // needs a process
     EXPECT_TRUE(below_.calls.empty());
 }
 

@@ -22,32 +22,29 @@ Listed::Phase phase_of(const Attempt& attempt) {
 }  // namespace
 
 Attempt* AttemptTable::find(AttemptKey key) {
-    const auto found = attempts_.find(key);
-    return found == attempts_.end() ? nullptr : &found->second;
+    const auto* place = places_.find(key);
+    return place ? &(*place)->second : nullptr;
 }
 
 Attempt& AttemptTable::add(AttemptKey key, Attempt attempt) {
-    const auto [place, added] = attempts_.emplace(key, std::move(attempt));
+    const auto place = attempts_.emplace(attempts_.end(), key, std::move(attempt));
+    const bool added = places_.add(key, place);
     PERDURE_ASSERT(added);
     return place->second;
 }
 
-void AttemptTable::erase(AttemptKey key) { attempts_.erase(key); }
+void AttemptTable::erase(AttemptKey key) {
+    const auto* place = places_.find(key);
+    if (!place) return;
+    attempts_.erase(*place);
+    places_.erase(key);
+}
 
 std::vector<AttemptKey> AttemptTable::keys() const {
     std::vector<AttemptKey> keys;
     keys.reserve(attempts_.size());
     for (const auto& [key, attempt] : attempts_) keys.push_back(key);
     return keys;
-}
-
-std::optional<Epoch> AttemptTable::other_epoch(AttemptKey key) const {
-    std::optional<Epoch> newest;
-    for (auto at = attempts_.lower_bound({key.job, Epoch{}}); at != attempts_.end(); ++at) {
-        if (at->first.job != key.job) break;
-        if (at->first.epoch != key.epoch) newest = at->first.epoch;
-    }
-    return newest;
 }
 
 std::vector<Listed> AttemptTable::for_heartbeat() const {
@@ -72,6 +69,11 @@ std::vector<Listed> AttemptTable::for_opening() const {
     for (const auto& [key, attempt] : attempts_)
         list.push_back({key, attempt.assignment, attempt.found_as.value_or(phase_of(attempt))});
     return list;
+}
+
+void AssignmentNumbers::handle(std::uint64_t number) {
+    const auto place = std::lower_bound(handled_.begin(), handled_.end(), number);
+    if (place == handled_.end() || *place != number) handled_.insert(place, number);
 }
 
 std::uint64_t AssignmentNumbers::name() {

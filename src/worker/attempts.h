@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
+#include <list>
 #include <optional>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -15,6 +15,7 @@
 #include "core/isolation.h"
 #include "core/job.h"
 #include "core/reconcile.h"
+#include "ports/attempt_index.h"
 #include "ports/process.h"
 
 namespace perdure {
@@ -60,18 +61,20 @@ struct Attempt {
 
 class AttemptTable {
 public:
-    using Map = std::map<AttemptKey, Attempt>;
+    // In the order in which they came, so that none waits for those that came later.
+    using List = std::list<std::pair<const AttemptKey, Attempt>>;
 
-    // Nothing if it is not here. Valid until the next change of the table.
+    // Nothing if it is not here. Valid until it is erased.
     Attempt* find(AttemptKey key);
     Attempt& add(AttemptKey key, Attempt attempt);
     void erase(AttemptKey key);
+    bool contains(AttemptKey key) const { return places_.contains(key); }
     bool empty() const { return attempts_.empty(); }
-    const Map& all() const { return attempts_; }
+    const List& all() const { return attempts_; }
     // A snapshot, to loop over while entries change.
     std::vector<AttemptKey> keys() const;
     // The newest other epoch of the same job.
-    std::optional<Epoch> other_epoch(AttemptKey key) const;
+    std::optional<Epoch> other_epoch(AttemptKey key) const { return places_.other_epoch(key); }
 
     std::vector<Listed> for_heartbeat() const;
     std::vector<ProgressNote> notes() const;
@@ -79,15 +82,18 @@ public:
     std::vector<Listed> for_opening() const;
 
 private:
-    Map attempts_;
+    List attempts_;
+    AttemptIndex<List::iterator> places_;
 };
 
 // The assignment numbers of one session (O6).
 class AssignmentNumbers {
 public:
     void see(std::uint64_t number) { seen_ = std::max(seen_, number); }
-    void handle(std::uint64_t number) { handled_.insert(number); }
-    bool is_handled(std::uint64_t number) const { return handled_.contains(number); }
+    void handle(std::uint64_t number);
+    bool is_handled(std::uint64_t number) const {
+        return std::binary_search(handled_.begin(), handled_.end(), number);
+    }
     std::uint64_t named() const { return named_; }
     // The number that a heartbeat names. From now on, what is unlisted up to it is discarded.
     std::uint64_t name();
@@ -95,7 +101,7 @@ public:
 private:
     std::uint64_t seen_ = 0;
     std::uint64_t named_ = 0;
-    std::set<std::uint64_t> handled_;  // above named_
+    std::vector<std::uint64_t> handled_;  // above named_, in order: they hardly come otherwise
 };
 
 }  // namespace perdure

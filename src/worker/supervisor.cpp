@@ -74,13 +74,12 @@ void Supervisor::end_youngest() {
 void Supervisor::take(Assignment assignment) {
     const auto key = assignment.attempt;
     auto& numbers = session_.numbers();
-    const auto other = table_.other_epoch(key);
-    const auto decision = decide_assignment({.known = table_.find(key) != nullptr,
+    const auto decision = decide_assignment({.known = table_.contains(key),
                                              .handled = numbers.is_handled(assignment.number),
                                              .number = assignment.number,
                                              .named = numbers.named(),
                                              .epoch = key.epoch,
-                                             .other = other,
+                                             .other = table_.other_epoch(key),
                                              .takes_new = context_.takes_new()});
     numbers.see(assignment.number);
     numbers.handle(assignment.number);
@@ -105,15 +104,21 @@ void Supervisor::take(Assignment assignment) {
         case AssignmentAnswer::take: break;
     }
     table_.add(key, std::move(attempt));
+    die_if(Fault::worker_after_assignment);
+    if (const auto prepared = context_.ports.processes.prepare_at_once(assignment))
+        return on_prepared(key, *prepared);
     context_.gate.spawn("prepare", prepare(std::move(assignment)));
 }
 
 Task<void> Supervisor::prepare(Assignment assignment) {
     const auto key = assignment.attempt;
-    die_if(Fault::worker_after_assignment);
     const auto prepared = co_await context_.ports.processes.prepare(std::move(assignment));
+    on_prepared(key, prepared);
+}
+
+void Supervisor::on_prepared(AttemptKey key, const Result<void>& prepared) {
     auto* attempt = table_.find(key);
-    if (!attempt || attempt->phase != Phase::preparing) co_return;  // its shim has spoken first
+    if (!attempt || attempt->phase != Phase::preparing) return;  // its shim has spoken first
     if (!prepared) {
         context_.log.write(Level::warn, "attempt not prepared", "job", key.job.text(), "epoch",
                            key.epoch.value, "why", prepared.error().what);
@@ -121,23 +126,24 @@ Task<void> Supervisor::prepare(Assignment assignment) {
         evidence->detail = prepared.error().what;
         conclude(key, did_not_run(decide_prepare_failure(prepared.error().code)),
                  std::move(evidence));
-        co_return;
+        return;
     }
     attempt->phase = Phase::prepared;
     if (attempt->killed_as) {
         reached<"worker_killed_what_was_just_prepared">();
         kill(key, *attempt->killed_as);
-        co_return;
+        return;
     }
-    start_at_once(key);
-    context_.report_bell->ring();
+    start_at_once(key, *attempt);
+    if (attempt->phase == Phase::prepared) context_.report_bell->ring();  // it may have to ask
 }
 
 void Supervisor::start_what_waits() {
     bool asks = false;
     for (const auto key : table_.keys()) {
-        start_at_once(key);
-        asks = asks || table_.find(key)->phase == Phase::prepared;
+        auto& attempt = *table_.find(key);
+        start_at_once(key, attempt);
+        asks = asks || attempt.phase == Phase::prepared;
     }
     if (asks) context_.report_bell->ring();
 }
@@ -148,16 +154,14 @@ bool Supervisor::may_begin(const Terms& terms) const {
         .empty();
 }
 
-void Supervisor::start_at_once(AttemptKey key) {
-    auto* attempt = table_.find(key);
-    if (!attempt || attempt->phase != Phase::prepared) return;
-    if (attempt->terms.asks || attempt->killed_as) return;
+void Supervisor::start_at_once(AttemptKey key, Attempt& attempt) {
+    if (attempt.phase != Phase::prepared || attempt.terms.asks || attempt.killed_as) return;
     if (!session_.is_open() || context_.mode != WorkerMode::working) return;
-    if (!may_begin(attempt->terms)) return;  // the next renewal starts it
-    attempt->phase = Phase::ordered;
-    attempt->raise_lease(*session_.lease_until());
-    context_.ports.processes.start(
-        key, {.go_until = std::nullopt, .lease_until = *attempt->lease_until});
+    if (!may_begin(attempt.terms)) return;  // the next renewal starts it
+    attempt.phase = Phase::ordered;
+    attempt.raise_lease(*session_.lease_until());
+    context_.ports.processes.start(key,
+                                   {.go_until = std::nullopt, .lease_until = *attempt.lease_until});
 }
 
 void Supervisor::go(AttemptKey key, BootTime sent, BootTime lease_until) {
@@ -241,9 +245,9 @@ void Supervisor::conclude(AttemptKey key, AttemptEnd end, EvidenceRef evidence) 
 
 Task<void> Supervisor::follow_events() {
     while (!context_.stop.requested()) {
-        auto event = co_await context_.ports.processes.next_event();
-        if (context_.stop.requested()) break;  // it is on disk for the next worker
-        on_event(std::move(event));
+        auto events = co_await context_.ports.processes.next_events();
+        if (context_.stop.requested()) break;  // they are on disk for the next worker
+        for (auto& event : events) on_event(std::move(event));
     }
 }
 

@@ -47,9 +47,10 @@ public:
 
 private:
     Task<void> prepare(Assignment assignment);
+    void on_prepared(AttemptKey key, const Result<void>& prepared);
     void adopt_one(const OnDisk& found);
     void end_youngest();
-    void start_at_once(AttemptKey key);
+    void start_at_once(AttemptKey key, Attempt& attempt);
     void on_event(ProcessEvent event);
     void on_started(AttemptKey key);
     void on_printed(AttemptKey key);

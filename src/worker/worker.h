@@ -68,7 +68,7 @@ private:
     StreamReader stream_reader_;
     Reporter reporter_;
     LogShipper log_shipper_;
-    Gate events_gate_;  // apart: next_event() cannot be taken back
+    Gate events_gate_;  // apart: next_events() cannot be taken back
     std::unique_ptr<Alarm> pause_;
     std::optional<Error> failure_;
 };

@@ -226,12 +226,10 @@ public:
                                      [&](const auto& s) { return s.first == attempt; });
         end(attempt, {.cause = cause, .ran = ran ? Ran::yes : Ran::no});
     }
-    Task<ProcessEvent> next_event() override {
+    Task<std::vector<ProcessEvent>> next_events() override {
         if (events_.empty())
             co_await suspend([this](Suspended me) { waiter_.emplace(std::move(me)); });
-        auto event = std::move(events_.front());
-        events_.pop_front();
-        co_return event;
+        co_return std::exchange(events_, {});
     }
     void answer(AttemptKey, ProcessEvent::Kind, bool committed) override {
         answers.push_back(committed);
@@ -268,7 +266,7 @@ private:
 
     Executor executor_;
     Journal& journal_;
-    std::deque<ProcessEvent> events_;
+    std::vector<ProcessEvent> events_;
     std::optional<Suspended> waiter_;
 };
 
@@ -296,7 +294,7 @@ protected:
         servers.stream->push(Assignment{.attempt = attempt, .number = number, .terms = terms});
         clock.pass(milliseconds(10));
     }
-    bool knows(AttemptKey key) const { return worker->attempts().all().contains(key); }
+    bool knows(AttemptKey key) const { return worker->attempts().contains(key); }
 
     ManualClock clock;
     CountingRandom random;

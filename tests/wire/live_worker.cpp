@@ -60,11 +60,9 @@ void WordProcesses::push(ProcessEvent event) {
     if (waiter_) std::exchange(waiter_, std::nullopt)->resume_later(executor_);
 }
 
-Task<ProcessEvent> WordProcesses::next_event() {
+Task<std::vector<ProcessEvent>> WordProcesses::next_events() {
     if (events_.empty()) co_await suspend([this](Suspended me) { waiter_.emplace(std::move(me)); });
-    auto event = std::move(events_.front());
-    events_.pop_front();
-    co_return event;
+    co_return std::exchange(events_, {});
 }
 
 Task<Result<std::string>> WordProcesses::output(AttemptKey attempt, std::uint64_t offset,

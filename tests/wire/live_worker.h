@@ -32,7 +32,7 @@ public:
     void start(AttemptKey attempt, StartOrder order) override;
     void renew(AttemptKey, BootTime) override {}
     void kill(AttemptKey attempt, Cause cause) override;
-    Task<ProcessEvent> next_event() override;
+    Task<std::vector<ProcessEvent>> next_events() override;
     void answer(AttemptKey, ProcessEvent::Kind, bool) override {}
     Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                      std::size_t max) override;
@@ -53,7 +53,7 @@ private:
     std::string machine_;
     std::uint64_t life_ = 0;
     std::map<AttemptKey, Running> running_;
-    std::deque<ProcessEvent> events_;
+    std::vector<ProcessEvent> events_;
     std::optional<Suspended> waiter_;
 };
 

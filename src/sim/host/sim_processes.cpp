@@ -115,15 +115,13 @@ void SimProcesses::push(ProcessEvent event) {
     if (waiting_) host_.parts().world.wake(*waiting_);
 }
 
-Task<ProcessEvent> SimProcesses::next_event() {
+Task<std::vector<ProcessEvent>> SimProcesses::next_events() {
     while (events_.empty()) {
         co_await suspend(
             [this](Suspended me) { waiting_ = host_.parts().world.park(worker_, std::move(me)); });
         waiting_.reset();
     }
-    auto event = std::move(events_.front());
-    events_.pop_front();
-    co_return event;
+    co_return std::exchange(events_, {});
 }
 
 }  // namespace perdure::sim

@@ -20,7 +20,7 @@ public:
     void start(AttemptKey attempt, StartOrder order) override;
     void renew(AttemptKey attempt, BootTime lease_until) override;
     void kill(AttemptKey attempt, Cause cause) override;
-    Task<ProcessEvent> next_event() override;
+    Task<std::vector<ProcessEvent>> next_events() override;
     void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) override;
     Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                      std::size_t max) override;
@@ -36,7 +36,7 @@ private:
 
     SimHost& host_;
     Life worker_;
-    std::deque<ProcessEvent> events_;
+    std::vector<ProcessEvent> events_;
     std::optional<Ticket> waiting_;
     bool clean_ = false;
 };

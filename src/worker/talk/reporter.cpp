@@ -52,13 +52,14 @@ Task<void> Reporter::run() {
 
 std::vector<Reporter::Statement> Reporter::collect() {
     std::vector<Statement> statements;
+    const auto now = context_.now();
     std::erase_if(aside_, [&](const auto& entry) {
-        return !table_.find(entry.first) || entry.second.until <= context_.now();
+        return !table_.contains(entry.first) || entry.second.until <= now;
     });
     if (!session_.is_open()) return statements;
     for (const auto& [key, attempt] : table_.all()) {
         if (statements.size() == batch_max) break;
-        auto statement = next_statement(key, attempt);
+        auto statement = next_statement(key, attempt, now);
         if (statement && !is_aside(*statement)) statements.push_back(std::move(*statement));
     }
     return statements;
@@ -70,8 +71,8 @@ bool Reporter::is_aside(const Statement& statement) const {
            found->second.serial == statement.serial;
 }
 
-std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
-                                                            const Attempt& attempt) const {
+std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key, const Attempt& attempt,
+                                                            BootTime now) const {
     using Phase = Attempt::Phase;
     if (attempt.phase == Phase::ended) {
         if (attempt.has_new_output) return std::nullopt;  // first what it printed (log_shipper.h)
@@ -79,7 +80,7 @@ std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
                           .kind = Kind::ended,
                           .end = attempt.end,
                           .evidence = attempt.evidence,
-                          .age = context_.now() - attempt.ended_at}};
+                          .age = now - attempt.ended_at}};
     }
 
     const bool waits = attempt.phase == Phase::prepared || attempt.phase == Phase::ordered;
@@ -90,7 +91,7 @@ std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key,
                                  .may_start = context_.mode == WorkerMode::working,
                                  .lease_is_good = supervisor_.may_begin(attempt.terms),
                                  .go_until = attempt.go_until,
-                                 .now = context_.now()});
+                                 .now = now});
     if (ask.ask) {
         if (attempt.go_until) reached<"worker_asks_again_after_an_expired_go">();
         return Statement{{.attempt = key, .kind = Kind::ask}};
@@ -112,6 +113,7 @@ Task<bool> Reporter::report_once(std::vector<Statement> statements) {
     if (context_.stop.requested() || !session_.is_open()) co_return false;
     Sent sent{session_.id(), context_.now(), *session_.lease_until(), std::move(statements)};
     ReportRequest request{.session = sent.session};
+    request.items.reserve(sent.statements.size());
     for (const auto& statement : sent.statements) request.items.push_back(statement.item);
 
     const auto server = session_.server();

@@ -49,7 +49,8 @@ private:
 
     std::vector<Statement> collect();
     bool is_aside(const Statement& statement) const;
-    std::optional<Statement> next_statement(AttemptKey key, const Attempt& attempt) const;
+    std::optional<Statement> next_statement(AttemptKey key, const Attempt& attempt,
+                                            BootTime now) const;
     // True if everything was answered for good.
     Task<bool> report_once(std::vector<Statement> statements);
     bool settle(const Sent& sent, const std::vector<ItemAnswer>& answers);
