@@ -13,7 +13,6 @@
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/failing_disk.h"
 #include "store/sqlite/on_disk_for_tests.h"
-#include "store/sqlite/rows/codec.h"
 #include "store/sqlite/sqlite_blobs.h"
 
 namespace perdure {
@@ -289,29 +288,6 @@ TEST_F(DataDirectoryOnDisk, a_folder_without_a_database_is_not_taken_for_one) {
 TEST_F(DataDirectoryOnDisk, a_path_that_cannot_be_a_folder_is_refused_with_a_sentence) {
     std::ofstream(folder + "/file") << "x";
     EXPECT_TRUE(DataDirectory::open(folder + "/file/data").is(Errc::unavailable));
-}
-
-// A job that was accepted before it was stored who had chosen its policy.
-std::string spec_of_form_3(const JobSpec& spec) {
-    auto bytes = sqlite::encode(spec);
-    const auto name = bytes.find(spec.policy.custom);
-    const auto level = name + spec.policy.custom.size() + 1;  // behind the number of rules
-    EXPECT_EQ(bytes.at(level), static_cast<char>(spec.policy.level));
-    bytes.erase(level, 1);
-    bytes.front() = 3;
-    return bytes;
-}
-
-TEST(SpecCodec, a_job_of_an_earlier_form_keeps_the_policy_that_it_was_promised) {
-    JobSpec spec{.kind = "work"};
-    spec.policy.custom = "a-name-that-is-nowhere-else";
-    spec.policy.level = PolicyLevel::server;
-    spec.keep_key = hours(3);
-    EXPECT_EQ(sqlite::decode_spec(sqlite::encode(spec)).policy, spec.policy);
-    const auto earlier = sqlite::decode_spec(spec_of_form_3(spec));
-    EXPECT_EQ(earlier.policy.level, PolicyLevel::job) << "no worker's goes before it";
-    EXPECT_EQ(earlier.policy.custom, spec.policy.custom);
-    EXPECT_EQ(earlier.keep_key, spec.keep_key);
 }
 
 TEST_F(SqliteStoreOnDisk, the_policy_of_a_worker_survives_the_server) {

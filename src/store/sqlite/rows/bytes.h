@@ -17,6 +17,7 @@ public:
     ByteWriter() { out_.reserve(usual); }
 
     void number(std::uint64_t value) {
+        if (value < 0x80) return out_.push_back(static_cast<char>(value));
         char bytes[10];
         std::size_t size = 0;
         while (value >= 0x80) {
