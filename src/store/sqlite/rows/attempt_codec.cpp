@@ -117,7 +117,7 @@ void show_life(Job& job, Fields& fields) {
     fields(job.presumed_lost->session);
 }
 
-// --------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------
 
 std::uint64_t form_of(ByteReader& in, const char* what) {
     const auto found = in.number();

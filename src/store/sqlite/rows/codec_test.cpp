@@ -159,15 +159,37 @@ JobRow usual_job(bool ended) {
 }
 
 void expect_same(const JobSpec& a, const JobSpec& b) {
-    EXPECT_EQ(hex_of(encode(a)), hex_of(encode(b)));
-    EXPECT_EQ(a.policy, b.policy);
-    EXPECT_EQ(a.after, b.after);
-    EXPECT_EQ(a.resources, b.resources);
+    EXPECT_EQ(a.tenant, b.tenant);
+    EXPECT_EQ(a.queue, b.queue);
+    EXPECT_EQ(a.kind, b.kind);
     EXPECT_EQ(a.argv, b.argv);
+    EXPECT_EQ(a.args, b.args);
+    EXPECT_EQ(a.env, b.env);
+    EXPECT_EQ(a.cwd, b.cwd);
+    EXPECT_EQ(a.output_max, b.output_max);
+    EXPECT_EQ(a.priority, b.priority);
+    EXPECT_EQ(a.effects, b.effects);
+    EXPECT_EQ(a.key, b.key);
+    EXPECT_EQ(a.limits, b.limits);
+    EXPECT_EQ(a.run_at, b.run_at);
+    EXPECT_EQ(a.policy, b.policy);
+    EXPECT_EQ(a.timeouts.queue, b.timeouts.queue);
+    EXPECT_EQ(a.timeouts.run, b.timeouts.run);
+    EXPECT_EQ(a.timeouts.idle, b.timeouts.idle);
     EXPECT_EQ(a.timeouts.total, b.timeouts.total);
+    EXPECT_EQ(a.hold, b.hold);
+    EXPECT_EQ(a.idempotency_key, b.idempotency_key);
+    EXPECT_EQ(a.keep_key, b.keep_key);
+    EXPECT_EQ(a.retry_of, b.retry_of);
+    EXPECT_EQ(a.after, b.after);
+    EXPECT_EQ(a.callback_of, b.callback_of);
+    EXPECT_EQ(a.resources, b.resources);
+    EXPECT_EQ(a.failure_level, b.failure_level);
     ASSERT_EQ(a.callbacks.size(), b.callbacks.size());
-    for (std::size_t i = 0; i < a.callbacks.size(); ++i)
+    for (std::size_t i = 0; i < a.callbacks.size(); ++i) {
+        EXPECT_EQ(a.callbacks[i].on, b.callbacks[i].on);
         expect_same(*a.callbacks[i].spec, *b.callbacks[i].spec);
+    }
 }
 
 void expect_same(const AttemptRow& a, const AttemptRow& b) {
