@@ -11,10 +11,19 @@ namespace {
 
 // Crockford's alphabet: no i, l, o, u, so that an id can be read out loud; it sorts like the value.
 constexpr std::string_view alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+constexpr std::uint8_t no_digit = 0xFF;
 constexpr std::size_t text_length = 13;
 constexpr unsigned sequence_bits = 12;
 constexpr unsigned server_bits = 9;
 constexpr std::uint64_t id_max = (std::uint64_t{1} << 63) - 1;
+
+constexpr auto digits = [] {
+    std::array<std::uint8_t, 256> values{};
+    values.fill(no_digit);
+    for (std::size_t i = 0; i < alphabet.size(); ++i)
+        values[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
+    return values;
+}();
 
 std::uint64_t millisecond_of(std::uint64_t id) { return id >> (sequence_bits + server_bits); }
 
@@ -36,8 +45,8 @@ std::optional<std::uint64_t> id_value(std::string_view text) {
     if (text[0] > '7') return std::nullopt;  // 13 * 5 bits are 65: the first has three of them
     std::uint64_t value = 0;
     for (const char c : text) {
-        const auto digit = alphabet.find(c);
-        if (digit == std::string_view::npos) return std::nullopt;
+        const auto digit = digits[static_cast<unsigned char>(c)];
+        if (digit == no_digit) return std::nullopt;
         value = value << 5 | digit;
     }
     return value;
