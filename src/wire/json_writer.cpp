@@ -5,7 +5,13 @@
 namespace perdure {
 namespace {
 
-bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
+constexpr auto plain_characters = [] {
+    std::array<bool, 256> plain{};
+    for (std::size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
+    return plain;
+}();
+
+bool is_plain(char c) { return plain_characters[static_cast<unsigned char>(c)]; }
 
 void escape(std::string& out, unsigned char c) {
     constexpr std::string_view hex = "0123456789abcdef";
@@ -30,7 +36,7 @@ void JsonWriter::value(std::string_view text) {
     std::size_t at = 0;
     while (at < text.size()) {
         const auto begin = at;
-        while (at < text.size() && is_plain(static_cast<unsigned char>(text[at]))) ++at;
+        while (at < text.size() && is_plain(text[at])) ++at;
         out_.append(text, begin, at - begin);
         if (at == text.size()) break;
         const auto c = static_cast<unsigned char>(text[at]);

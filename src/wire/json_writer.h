@@ -2,6 +2,8 @@
 // UTF-8: bytes that are none become U+FFFD. Commas are its own business; balance is the caller's.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <concepts>
 #include <string>
@@ -20,7 +22,21 @@ public:
     void begin_array() { open('['); }
     void end_array() { close(']'); }
 
-    // Names are ours or were checked: plain text without quotes. Others go through text_key().
+    // A name that stands in the program. Put together by the compiler and appended in one piece:
+    // names are most of what is written.
+    template <std::size_t N>
+    void key(const char (&name)[N]) {
+        std::array<char, N + 3> text;
+        text[0] = ',';
+        text[1] = '"';
+        std::copy_n(name, N - 1, text.data() + 2);
+        text[N + 1] = '"';
+        text[N + 2] = ':';
+        const std::string_view all(text.data(), text.size());
+        out_ += comma_ ? all : all.substr(1);
+        comma_ = false;
+    }
+    // Other names that were checked: plain text without quotes. The rest goes through text_key().
     void key(std::string_view name) {
         separate();
         out_ += '"';
@@ -45,7 +61,7 @@ public:
     }
     template <class Tag>
     void value(Id<Tag> id) {
-        value(std::string_view(id.text()));
+        plain_value(id.text());
     }
     void null() { raw("null"); }
     // JSON text, known to be valid.
@@ -55,17 +71,31 @@ public:
         comma_ = true;
     }
 
+    template <std::size_t N, class Value>
+    void field(const char (&name)[N], const Value& content) {
+        key(name);
+        value(content);
+    }
     template <class Value>
     void field(std::string_view name, const Value& content) {
         key(name);
         value(content);
     }
     // Left out if it is false: what is not there is not so.
-    void flag(std::string_view name, bool truth) {
+    template <std::size_t N>
+    void flag(const char (&name)[N], bool truth) {
         if (truth) field(name, true);
     }
 
 private:
+    // Text that needs no escapes.
+    void plain_value(std::string_view text) {
+        separate();
+        out_ += '"';
+        out_ += text;
+        out_ += '"';
+        comma_ = true;
+    }
     void open(char bracket) {
         separate();
         out_ += bracket;

@@ -24,7 +24,7 @@ constexpr auto plain_characters = [] {
 
 bool is_plain(char c) { return plain_characters[static_cast<unsigned char>(c)]; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+bool is_space(char c) { return c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t'); }
 
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
@@ -122,11 +122,12 @@ private:
         return true;
     }
 
+    void add(Kind kind, std::string_view text) { nodes_.push_back({.kind = kind, .text = text}); }
     std::size_t open(Kind kind) {
         ++at_;
         ++depth_;
         skip_spaces();
-        nodes_.push_back({.kind = kind});
+        add(kind, {});
         return nodes_.size() - 1;
     }
     void close(std::size_t place, const char* begin) {
@@ -141,7 +142,7 @@ private:
         skip_plain();
         const auto plain = since(begin);
         if (!take('"')) return unusual_text(kind, plain);
-        nodes_.push_back({.kind = kind, .text = plain});
+        add(kind, plain);
         return true;
     }
 
@@ -159,7 +160,7 @@ private:
             if (at_ == begin && !escape()) return false;
         }
         const auto text = std::string_view(unescaped_).substr(start);
-        nodes_.push_back({.kind = kind, .text = text});
+        add(kind, text);
         return !is_strict_ || text.find('\0') == std::string_view::npos;
     }
 
@@ -204,7 +205,7 @@ private:
             if (!take('+')) take('-');
             if (!digits()) return false;
         }
-        nodes_.push_back({.kind = Kind::number, .text = since(begin)});
+        add(Kind::number, since(begin));
         return !is_strict_ || fits(nodes_.back());
     }
     static bool fits(const JsonNode& number) {
@@ -221,7 +222,7 @@ private:
     bool word(std::string_view word, Kind kind) {
         const auto* begin = at_;
         at_ += std::min<std::ptrdiff_t>(std::ssize(word), end_ - at_);
-        nodes_.push_back({.kind = kind, .text = since(begin)});
+        add(kind, since(begin));
         return nodes_.back().text == word;
     }
 
@@ -262,7 +263,9 @@ private:
         while (at_ != end_ && is_space(*at_)) ++at_;
     }
     void skip_plain() {
-        while (at_ != end_ && is_plain(*at_)) ++at_;
+        const auto* at = at_;
+        while (at != end_ && is_plain(*at)) ++at;
+        at_ = at;
     }
     bool take(char c) {
         if (at_ == end_ || *at_ != c) return false;
