@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "client/http_link.h"
@@ -138,6 +139,7 @@ private:
     // sends and this one does not know is passed over.
     static Result<std::vector<StreamMessage>> take_lines(std::string& unread) {
         std::vector<StreamMessage> messages;
+        messages.reserve(static_cast<std::size_t>(std::count(unread.begin(), unread.end(), '\n')));
         std::string_view rest = unread;
         for (auto end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
             const auto line = rest.substr(0, end);

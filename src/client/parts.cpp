@@ -20,11 +20,22 @@ std::size_t size_of(const ReportItem& item) {
 
 std::size_t size_of(const LogChunk& chunk) { return frame + chunk.bytes.size(); }
 
+template <class Item>
+bool fits(const std::vector<Item>& items, std::size_t count_max) {
+    std::size_t size = 0;
+    for (const auto& item : items) size += size_of(item);
+    return !items.empty() && items.size() <= count_max && size <= part_max;
+}
+
 // Fills one part after another: `list` is the member that is split.
 template <class Request, class Item>
 std::vector<Request> split_list(Request request, std::vector<Item> Request::*list,
                                 std::size_t count_max) {
     std::vector<Request> parts;
+    if (fits(request.*list, count_max)) {
+        parts.push_back(std::move(request));
+        return parts;
+    }
     std::size_t size = part_max;
     for (auto& item : request.*list) {
         const auto more = size_of(item);

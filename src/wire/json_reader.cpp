@@ -66,6 +66,14 @@ void JsonCursor::misfit(std::string what) const {
     reading_->misfit = Misfit{std::move(what), path()};
 }
 
+std::size_t JsonCursor::count() const {
+    std::size_t count = 0;
+    if (is_list())
+        for (const auto* value = node_->begin(); value != node_->end(); value = value->end())
+            ++count;
+    return count;
+}
+
 bool JsonCursor::has(std::string_view name) const {
     bool found = false;
     if (is_object())

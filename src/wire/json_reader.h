@@ -91,7 +91,9 @@ public:
     // The position of a text in `names`; nothing, and a misfit, if it is none of them.
     std::optional<std::size_t> read_name(std::span<const std::string_view> names) const;
 
-    // Calls each(cursor) for every element of an array.
+    // How many elements a list has; 0 if this is none.
+    std::size_t count() const;
+    // Calls each(cursor) for every element of a list.
     template <class Each>
     void elements(Each each) const {
         if (!is_list()) return misfit("must be a list");

@@ -1,5 +1,6 @@
 #include "wire/worker_json.h"
 
+#include <algorithm>
 #include <array>
 
 #include "wire/worker_parts.h"
@@ -289,6 +290,7 @@ std::optional<Misfit> from_json(std::string_view text, ReportRequest& into) {
         JsonField<R>{"session", [](At a, R& r) { a.read(r.session); }},
         JsonField<R>{"items",
                      [](At a, R& r) {
+                         r.items.reserve(std::min(a.count(), report_items_max));
                          a.elements(
                              [&](At element) { read_item(element, r.items.emplace_back()); });
                          if (r.items.size() > report_items_max)

@@ -33,9 +33,9 @@ struct Attempt {
     // preparing: its shim is being made. prepared: its shim waits. ordered: it was told to start.
     enum class Phase { preparing, prepared, ordered, running, ended };
 
+    Phase phase = Phase::preparing;  // first: it is what those look at who look at all
     std::uint64_t assignment = 0;
     Terms terms;
-    Phase phase = Phase::preparing;
     bool has_directory = true;         // there may be one: forget it at the end
     std::optional<BootTime> go_until;  // of the last start order of an attempt that asks
     // A renewal counts for an attempt only if its answer has shown that the attempt is still in

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -58,7 +59,9 @@ struct WorkerContext {
     }
 
     BootTime now() const { return ports.clock.boot(); }
-    bool takes_new() const { return mode == WorkerMode::working && now() >= rests_until; }
+    bool takes_new() const {
+        return mode == WorkerMode::working && (!rests_until || now() >= *rests_until);
+    }
     std::uint32_t slots() const { return takes_new() ? options.slots : 0; }
 
     WorkerPorts ports;
@@ -67,8 +70,8 @@ struct WorkerContext {
     Stop stop;
     Gate gate;
     WorkerMode mode = WorkerMode::working;
-    std::uint32_t announced = 0;      // heartbeats of this session, accepted in this mode
-    BootTime rests_until{INT64_MIN};  // O9: starts nothing new before
+    std::uint32_t announced = 0;          // heartbeats of this session, accepted in this mode
+    std::optional<BootTime> rests_until;  // O9: starts nothing new before
     bool directory_is_open = false;
 
     std::unique_ptr<Alarm> opening_bell;    // the session is over

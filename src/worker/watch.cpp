@@ -43,6 +43,7 @@ void Watch::kill_overdue(bool about_to_speak) {
     const auto now = context_.now();
     std::vector<AttemptKey> overdue;  // hardly ever any: this is looked at before every call
     for (const auto& [key, attempt] : table_.all()) {
+        if (attempt.phase == Attempt::Phase::ended) continue;
         auto facts = kill_facts(attempt, now);
         facts.about_to_speak = about_to_speak;
         const auto kill = decide_worker_kill(facts, context_.options.timing);

@@ -28,6 +28,7 @@ struct Wanted {
 void read_many(const JsonCursor& at, std::vector<JobRequest>& into) {
     at.members([&](std::string_view name, const JsonCursor& member) {
         if (name != "jobs") return member.misfit("there is no such field beside `jobs`");
+        into.reserve(std::min(member.count(), jobs_max));
         member.elements([&](const JsonCursor& job) { read_job(job, into.emplace_back()); });
         if (into.empty() || into.size() > jobs_max)
             member.misfit(fmt::format("must be a list of 1 to {} jobs", jobs_max));
