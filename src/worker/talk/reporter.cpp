@@ -11,7 +11,7 @@
 namespace perdure {
 namespace {
 
-constexpr std::size_t batch_max = 1000;
+constexpr std::size_t batch_max = 2000;
 
 using Kind = ReportItem::Kind;
 
