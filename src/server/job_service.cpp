@@ -103,7 +103,7 @@ Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
 Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> requests, WallTime now) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
         if (auto wrong = find_fault(requests[i]))
-            co_return SubmittedAll(RefusedJob{i, std::move(wrong->error)});
+            co_return SubmittedAll(RefusedJob{i, std::move(wrong->error), std::move(wrong->field)});
         if (auto wrong = why_not_earlier(requests[i], i))
             co_return SubmittedAll(RefusedJob{i, std::move(*wrong)});
     }

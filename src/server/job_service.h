@@ -25,6 +25,7 @@ namespace perdure {
 struct RefusedJob {
     std::size_t index = 0;
     Error why;
+    std::optional<std::string> field = {};  // what find_fault() says; nothing: the store refused it
 };
 using SubmittedAll = std::variant<std::vector<Submitted>, RefusedJob>;
 

@@ -48,15 +48,8 @@ std::optional<Misfit> read_wanted(const std::string& body, Wanted& wanted) {
     return reading.misfit;
 }
 
-std::optional<Response> check_all(const Wanted& wanted, const JobService& jobs) {
-    for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
-        const auto fault = jobs.find_fault(wanted.jobs[i]);
-        if (!fault) continue;
-        auto path = wanted.path(i);
-        if (!fault->field.empty()) path += fmt::format(".{}", fault->field);
-        return problem(fault->error, path);
-    }
-    return std::nullopt;
+std::string path_of_field(std::string path, std::string_view field) {
+    return field.empty() ? path : fmt::format("{}.{}", path, field);
 }
 
 // What only the store can refuse: the key was used for something else, or a limit is not defined.
@@ -64,6 +57,10 @@ std::string path_of_refusal(const Error& why, const std::string& path) {
     if (why.code == Errc::conflict || why.code == Errc::gone) return path + ".idempotency_key";
     if (why.code != Errc::invalid) return "";
     return path + (why.what.starts_with("after:") ? ".after" : ".limits");
+}
+
+std::string path_of(const RefusedJob& refused, const std::string& path) {
+    return refused.field ? path_of_field(path, *refused.field) : path_of_refusal(refused.why, path);
 }
 
 Response answer_many(const std::vector<Submitted>& all) {
@@ -81,6 +78,8 @@ Response answer_many(const std::vector<Submitted>& all) {
 }
 
 Task<Response> submit_one(Api& api, Wanted wanted) {
+    if (const auto fault = api.server.jobs().find_fault(wanted.jobs.front()))
+        co_return problem(fault->error, path_of_field("$", fault->field));
     auto submitted =
         co_await api.server.jobs().submit(std::move(wanted.jobs.front()), api.clock.wall());
     if (!submitted) co_return problem(submitted.error(), path_of_refusal(submitted.error(), "$"));
@@ -97,7 +96,7 @@ Task<Response> submit_many(Api& api, Wanted wanted) {
         co_await api.server.jobs().submit_all(std::move(wanted.jobs), api.clock.wall());
     if (!submitted) co_return problem(submitted.error());
     if (const auto* refused = std::get_if<RefusedJob>(&*submitted))
-        co_return problem(refused->why, path_of_refusal(refused->why, wanted.path(refused->index)));
+        co_return problem(refused->why, path_of(*refused, wanted.path(refused->index)));
     api.metrics.jobs_submitted += count;
     co_return answer_many(std::get<std::vector<Submitted>>(*submitted));
 }
@@ -108,7 +107,6 @@ Task<Response> submit_jobs(Api& api, const Request& request) {
     if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
     Wanted wanted;
     if (const auto misfit = read_wanted(request.body, wanted)) co_return problem(*misfit);
-    if (auto refusal = check_all(wanted, api.server.jobs())) co_return std::move(*refusal);
     if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted));
     co_return co_await submit_one(api, std::move(wanted));
 }
