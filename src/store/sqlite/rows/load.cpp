@@ -61,18 +61,6 @@ Stay stay_of(const Found& row, int first, int avoid, JobId job) {
     return stay;
 }
 
-// Columns shape, body_hash, submitted_at, spec from `first` on.
-JobRow asked_of(JobId id, const Found& row, int first) {
-    JobRow job;
-    job.id = id;
-    job.shape = row.number(first);
-    job.body_hash = row.natural(first + 1);
-    job.submitted_at = row.at<ServiceTime>(first + 2);
-    job.spec = std::make_shared<const JobSpec>(decode_spec(row.bytes(first + 3)));
-    job.things = things_of(*job.spec);
-    return job;
-}
-
 void put_ready(const Found& row, JobRow& job) {
     Ready ready{stay_of(row, 0, 4, job.id), row.maybe_at<ServiceTime>(3)};
     decode_life(row.bytes(6), job);
@@ -225,6 +213,25 @@ std::optional<ServiceTime> Loader::oldest_submit() {
     auto row = oldest_submit_.query({});
     if (!row.next()) return std::nullopt;
     return row.at<ServiceTime>(0);
+}
+
+JobRow Loader::asked_of(JobId id, const Found& row, int first) {
+    JobRow job;
+    job.id = id;
+    job.shape = row.number(first);
+    job.body_hash = row.natural(first + 1);
+    job.submitted_at = row.at<ServiceTime>(first + 2);
+    job.spec = spec_in(row.bytes(first + 3));
+    job.things = things_of(*job.spec);
+    return job;
+}
+
+std::shared_ptr<const JobSpec> Loader::spec_in(std::string_view bytes) {
+    if (!last_spec_ || bytes != last_bytes_) {
+        last_spec_ = std::make_shared<const JobSpec>(decode_spec(bytes));
+        last_bytes_ = bytes;
+    }
+    return last_spec_;
 }
 
 std::optional<JobRow> Loader::what_was_asked(JobId id) {

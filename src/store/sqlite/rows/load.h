@@ -43,12 +43,18 @@ public:
 private:
     std::string large(AttemptKey attempt, Large kind);
     std::optional<JobRow> what_was_asked(JobId id);
+    // Columns shape, body_hash, submitted_at, spec from `first` on.
+    JobRow asked_of(JobId id, const Found& row, int first);
+    // Jobs that wait one behind the other mostly ask for the same: they share it.
+    std::shared_ptr<const JobSpec> spec_in(std::string_view bytes);
     bool find_place(JobRow& job);
     bool find_ready(JobRow& job);
 
     Statement service_, servers_, session_, sessions_, latest_session_, idempotency_;
     Statement job_, oldest_submit_, history_, large_;
     Statement run_, outcome_, timer_, blocked_, wait_, ready_, line_;
+    std::shared_ptr<const JobSpec> last_spec_;
+    std::string last_bytes_;
 };
 
 }  // namespace perdure::sqlite
