@@ -103,6 +103,12 @@ Result<std::optional<Submitted>> look_up(State& state, const Submit& change,
     return std::optional<Submitted>{};
 }
 
+bool are_ascending(const std::vector<Submit>& jobs) {
+    return std::adjacent_find(jobs.begin(), jobs.end(), [](const Submit& a, const Submit& b) {
+               return !(a.id < b.id);
+           }) == jobs.end();
+}
+
 Submitted create(State& state, const Submit& change) {
     JobRow& job = make_job(state, change);
     if (change.spec->idempotency_key)
@@ -172,6 +178,11 @@ ChangeReply apply(State& state, const Submit& change) {
 }
 
 ChangeReply apply(State& state, const SubmitAll& change) {
+    // Mostly each is for itself: then nobody need be remembered for those behind it.
+    const bool has_repeats = !are_ascending(change.jobs);
+    const bool has_relations =
+        std::any_of(change.jobs.begin(), change.jobs.end(),
+                    [](const auto& job) { return !job.spec->after.empty(); });
     // Of this very batch: one key or id, one body.
     std::map<std::pair<std::string, std::string>, std::uint64_t> keys;
     std::map<JobId, std::uint64_t> ids;
@@ -183,8 +194,8 @@ ChangeReply apply(State& state, const SubmitAll& change) {
         };
         const auto known = look_up(state, job, earlier);
         if (!known) return refuse(known.error());
-        earlier.insert(job.id);
-        if (ids.try_emplace(job.id, job.body_hash).first->second != job.body_hash)
+        if (has_relations) earlier.insert(job.id);
+        if (has_repeats && ids.try_emplace(job.id, job.body_hash).first->second != job.body_hash)
             return refuse(same_id());
         if (!job.spec->idempotency_key) continue;
         const std::pair key{job.spec->tenant, *job.spec->idempotency_key};
@@ -198,7 +209,7 @@ ChangeReply apply(State& state, const SubmitAll& change) {
         const Submit job{asked.id, with_found(asked.spec, found), asked.body_hash};
         const auto known = look_up(state, job, earlier);
         batch.jobs.push_back(*known ? **known : create(state, job));
-        found[asked.id] = batch.jobs.back().id;
+        if (has_relations) found[asked.id] = batch.jobs.back().id;
     }
     return {std::move(batch)};
 }
