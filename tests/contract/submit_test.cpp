@@ -200,5 +200,20 @@ TEST_P(StoreContract, one_bad_job_refuses_its_whole_batch) {
     EXPECT_TRUE(get<Submitted>(apply(submit_of(twin))).created);
 }
 
+TEST_P(StoreContract, one_id_in_a_batch_is_one_body) {
+    const auto first = submit_of(Wanted::job());
+    auto second = submit_of(Wanted::job());
+    second.id = first.id;
+    second.body_hash = first.body_hash + 1;
+    const auto refused = get<BatchSubmitted>(apply(SubmitAll{{first, second}}));
+    ASSERT_TRUE(refused.refused);
+    EXPECT_EQ(refused.refused->index, 1U);
+    EXPECT_EQ(refused.refused->why.code, Errc::conflict);
+
+    const auto same = get<BatchSubmitted>(apply(SubmitAll{{first, first}}));
+    ASSERT_FALSE(same.refused);
+    EXPECT_EQ(same.jobs.at(0).id, same.jobs.at(1).id);
+}
+
 }  // namespace
 }  // namespace perdure::contract
