@@ -85,7 +85,7 @@ Next next_after(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd& end,
 void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next,
                  const Sighting& seen) {
     auto& attempt = *state.load.attempt(job, epoch);
-    PERDURE_ASSERT(end.matched <= policy_of(state, job, attempt).rules.size());
+    PERDURE_ASSERT(end.matched == 0 || end.matched <= policy_of(state, job, attempt).rules.size());
     const auto owner = attempt.session();
     const auto& lost = job.presumed_lost;
     const RepairFacts facts{
