@@ -22,6 +22,11 @@ bool answers_alike_when_repeated(const Change& change) {
            std::holds_alternative<Cancel>(change);
 }
 
+bool reports_an_end(const std::vector<Change>& changes) {
+    return std::any_of(changes.begin(), changes.end(),
+                       [](const Change& change) { return std::holds_alternative<Report>(change); });
+}
+
 std::size_t rows_of(const std::vector<Change>& changes) {
     std::size_t rows = 0;
     for (const auto& change : changes) {
@@ -327,15 +332,13 @@ void GroupCommit::note_recoveries(const Batch& batch, const GroupReply& reply) {
 }
 
 void GroupCommit::note_activity(const Batch& batch, bool work_appeared) {
-    const bool slots_are_free = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
-        return std::any_of(
-            request->changes.begin(), request->changes.end(),
-            [](const auto& change) { return std::holds_alternative<Report>(change); });
+    const bool slots_may_be_free = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
+        return reports_an_end(request->changes);
     });
     const bool seen_by_claims = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
         return request->lane == Lane::claims;
     });
-    const bool can_claim = work_appeared || slots_are_free;
+    const bool can_claim = work_appeared || slots_may_be_free;
     if (can_claim && !seen_by_claims && work_alarm_) work_alarm_->ring();
     const bool active = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
         return request->lane != Lane::renewals && request->lane != Lane::tick;

@@ -1,5 +1,5 @@
-// The bytes of an attempt, and of a job's life with its newest attempt in it. Both are written four
-// times in the life of a job and read as often: what is usual takes no bytes.
+// The bytes of an attempt, and of a job's life with its newest attempt in it. A life is written at
+// every move of its job: what is usual takes no bytes.
 #include "store/sqlite/rows/attempt_forms.h"
 #include "store/sqlite/rows/codec.h"
 #include "store/sqlite/rows/fields.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "store/sqlite/rows/bytes.h"
-#include "store/sqlite/rows/rows.h"
+#include "store/sqlite/rows/codec.h"
 
 namespace perdure::sqlite {
 
@@ -197,8 +197,6 @@ private:
     Flags flags_;
 };
 
-std::string_view interned(std::string_view rule);
-
 class FieldReader {
 public:
     explicit FieldReader(ByteReader& in) : in_(in), flags_(in.number()) {}
@@ -213,6 +211,7 @@ public:
     }
     template <class T>
     void operator()(T& value) {
+        value = T{};
         if (flags_.get()) get(in_, value);
     }
     void flag(bool& value) { value = flags_.get(); }
