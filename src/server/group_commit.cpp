@@ -6,21 +6,9 @@
 
 #include "base/probe.h"
 #include "base/zoo.h"
-#include "server/commit_faults.h"
 
 namespace perdure {
 namespace {
-
-constexpr auto store_retry = milliseconds(100);
-
-// A lost reply to one of these does no harm if it is simply asked again after the outcome is
-// settled: the second time answers as the first one did.
-bool answers_alike_when_repeated(const Change& change) {
-    return std::holds_alternative<Submit>(change) || std::holds_alternative<SubmitAll>(change) ||
-           std::holds_alternative<AddCallback>(change) || std::holds_alternative<Start>(change) ||
-           std::holds_alternative<Report>(change) || std::holds_alternative<Progress>(change) ||
-           std::holds_alternative<Cancel>(change);
-}
 
 bool reports_an_end(const std::vector<Change>& changes) {
     return std::any_of(changes.begin(), changes.end(),
@@ -46,7 +34,9 @@ GroupCommit::GroupCommit(Store& store, Clock& clock, Options options, Fatal fata
       log_(std::move(log)),
       alarm_(clock.make_alarm()),
       deadline_alarm_(clock.make_alarm()),
-      good_at_(clock.boot()) {}
+      settle_alarm_(clock.make_alarm()),
+      good_at_(clock.boot()),
+      carriers_(clock.executor()) {}
 
 Task<void> GroupCommit::open(ServerId server, Stop& stop) {
     stop.wakes(*alarm_);
@@ -62,21 +52,27 @@ Task<void> GroupCommit::open(ServerId server, Stop& stop) {
             co_return;
         }
         log_.write(Level::warn, "store does not open", "why", opened.error().what);
-        co_await alarm_->wait(store_retry);
+        co_await alarm_->wait(options_.store_retry);
     }
 }
 
 Task<void> GroupCommit::run(Stop& stop) {
     while (!stop.requested()) {
-        if (!pending()) {
-            good_at_ = clock_.boot();
-            co_await alarm_->wait(seconds(60));
-            continue;
-        }
-        in_flight_ = true;
-        co_await execute(form());
-        in_flight_ = false;
+        if (is_idle()) good_at_ = clock_.boot();
+        send_what_waits();
+        co_await alarm_->wait(seconds(60));
     }
+    is_stopping_ = true;
+    while (!flights_.empty() || is_sorting_out_) co_await alarm_->wait(seconds(60));
+}
+
+// What is known of a group that whoever asked no longer waits for.
+Error GroupCommit::why_late(const Flight& flight) {
+    const bool may_be_done =
+        !flight.reply || *flight.reply || flight.reply->is(Errc::outcome_unknown);
+    if (!may_be_done) return error(Errc::unavailable, "the store does not answer");
+    reached<"answered_outcome_unknown">();
+    return error(Errc::outcome_unknown, "the store does not answer");
 }
 
 // [P11] Whoever has waited too long is told what is known: that nothing was done, or that it is
@@ -87,10 +83,11 @@ Task<void> GroupCommit::watch_deadlines(Stop& stop) {
         co_await deadline_alarm_->wait(options_.timing.tick);
         if (zoo(Bug::waiters_never_refused)) continue;
         const auto now = clock_.boot();
-        for (auto* request : under_way_) {
-            if (!request->waiter || now < request->deadline) continue;
-            reached<"answered_outcome_unknown">();
-            refuse(*request, error(Errc::outcome_unknown, "the store does not answer"));
+        for (auto& flight : flights_) {
+            for (auto& request : flight->batch) {
+                if (!request->waiter || now < request->deadline) continue;
+                refuse(*request, why_late(*flight));
+            }
         }
         for (auto& lane : lanes_) {
             std::erase_if(lane, [&](auto& request) {
@@ -113,7 +110,7 @@ Task<ChangeReply> GroupCommit::commit(Lane lane, Change change) {
 Task<std::vector<ChangeReply>> GroupCommit::commit_all(Lane lane, std::vector<Change> changes) {
     std::vector<ChangeReply> replies;
     if (changes.empty()) co_return replies;
-    if (!pending() && !in_flight_) good_at_ = clock_.boot();
+    if (is_idle()) good_at_ = clock_.boot();
     auto request = std::make_unique<Request>();
     request->lane = lane;
     request->changes = std::move(changes);
@@ -142,13 +139,14 @@ void GroupCommit::saw(const ServiceTick& clock, BootTime asked_at) {
 
 bool GroupCommit::healthy() const {
     if (!ids_) return false;  // not open yet
-    const bool idle = !pending() && !in_flight_;
-    return idle || clock_.boot() - good_at_ < options_.timing.outage;
+    return is_idle() || clock_.boot() - good_at_ < options_.timing.outage;
 }
 
 bool GroupCommit::pending() const {
     return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& l) { return !l.empty(); });
 }
+
+bool GroupCommit::is_idle() const { return !pending() && flights_.empty() && !is_sorting_out_; }
 
 std::size_t GroupCommit::rows_pending(Lane lane) const {
     std::size_t rows = 0;
@@ -184,125 +182,26 @@ GroupCommit::Batch GroupCommit::form() {
     return batch;
 }
 
-Group GroupCommit::group_of(const Batch& batch) const {
+Group GroupCommit::group_of(const Flight& flight) const {
     Group group{.server = server_,
-                .number = number_ + 1,
+                .number = flight.number,
                 .fence = fence_,
                 .id_high_water = ids_->high_water(),
                 .wall = clock_.wall(),
                 .changes = {}};
-    for (const auto& request : batch)
+    for (const auto& request : flight.batch)
         group.changes.insert(group.changes.end(), request->changes.begin(), request->changes.end());
     return group;
 }
 
-Task<void> GroupCommit::execute(Batch batch) {
-    if (zoo(Bug::ack_before_commit)) {
-        for (auto& request : batch) {
-            const auto* submit = std::get_if<Submit>(&request->changes.front());
-            if (!submit || !request->waiter) continue;
-            answer(*request, {ChangeReply(Submitted{submit->id, true, JobState::ready})});
-        }
-    }
-    auto group = group_of(batch);
-    const auto number = group.number;
-    const auto asked_at = clock_.boot();
-    for (const auto& request : batch) under_way_.push_back(request.get());
-    const auto kinds = kinds_for_faults(group);
-    auto fault = fault_before_commit(kinds);
-    Result<GroupReply> reply(fault.value_or(Error{}));
-    if (!fault) reply = co_await store_.commit(std::move(group));
-    under_way_.clear();
-    if (reply) fault = fault_after_commit(kinds, *reply);
-    if (reply && fault) reply = *fault;
-    if (reply) {
-        number_ = number;
-        saw(reply->clock, asked_at);
-        take_committed(batch, std::move(*reply));
-        co_return;
-    }
-    switch (reply.error().code) {
-        case Errc::conflict:  // aborted by a neighbour's transaction: nothing was done
-            reached<"group_aborted_and_repeated">();
-            put_back(std::move(batch));
-            co_return;
-        case Errc::outcome_unknown: {
-            auto rest = co_await settle(std::move(batch), number);
-            put_back(std::move(rest));
-            co_return;
-        }
-        case Errc::unavailable: refuse(batch, reply.error()); co_return;
-        case Errc::fenced:  // not the requests': it is this server that is no longer heard
-            refuse(batch, error(Errc::unavailable, reply.error().what));
-            fatal_("this server's life was fenced off: " + reply.error().what);
-            co_return;
-        default: co_await execute_halves(std::move(batch)); co_return;
-    }
-}
-
-Task<void> GroupCommit::execute_halves(Batch batch) {
-    if (batch.size() == 1) {
-        refuse(batch, error(Errc::invalid, "the store cannot take this request"));
-        co_return;
-    }
-    reached<"group_halved">();
-    const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
-    Batch second(std::make_move_iterator(middle), std::make_move_iterator(batch.end()));
-    batch.resize(batch.size() / 2);
-    co_await execute(std::move(batch));
-    co_await execute(std::move(second));
-}
-
-// Answers who can be answered; returns those that must be asked again.
-Task<GroupCommit::Batch> GroupCommit::settle(Batch batch, std::uint64_t number) {
-    if (zoo(Bug::blind_repeat_of_unknown_outcome)) {
-        number_ = number;
-        refuse(batch, error(Errc::unavailable, "the store did not answer"));
-        co_return Batch{};
-    }
-    for (;;) {
-        auto settled = co_await store_.settle_unknown(server_, fence_);
-        if (settled) {
-            fence_ = settled->fence;
-            number_ = settled->last_group;
-            break;
-        }
-        if (settled.is(Errc::fenced)) {
-            refuse(batch, error(Errc::outcome_unknown, "this server's life was fenced off"));
-            fatal_("this server's life was fenced off");
-            co_return Batch{};
-        }
-        for (auto& request : batch) {
-            if (!request->waiter || clock_.boot() < request->deadline) continue;
-            reached<"answered_outcome_unknown">();
-            refuse(*request, error(Errc::outcome_unknown, "the store went away during the commit"));
-        }
-        co_await alarm_->wait(store_retry);
-    }
-    if (number_ < number) {
-        reached<"unknown_outcome_was_not_committed">();
-        co_return batch;
-    }
-    reached<"unknown_outcome_was_committed">();
+void GroupCommit::take_committed(Flight& flight) {
+    number_ = std::max(number_, flight.number);
     good_at_ = clock_.boot();
-    Batch again;
-    for (auto& request : batch) {
-        const auto& changes = request->changes;
-        if (std::all_of(changes.begin(), changes.end(), answers_alike_when_repeated)) {
-            request->committed = true;
-            again.push_back(std::move(request));
-            continue;
-        }
-        refuse(*request, error(Errc::outcome_unknown, "committed, but the reply was lost"));
-    }
-    co_return again;
-}
-
-void GroupCommit::take_committed(Batch& batch, GroupReply reply) {
-    good_at_ = clock_.boot();
-    if (meter_) note_recoveries(batch, reply);
+    auto& reply = **flight.reply;
+    saw(reply.clock, flight.asked_at);
+    if (meter_) note_recoveries(flight.batch, reply);
     auto next = std::make_move_iterator(reply.replies.begin());
-    for (auto& request : batch) {
+    for (auto& request : flight.batch) {
         const auto rows = static_cast<std::ptrdiff_t>(request->changes.size());
         std::vector<ChangeReply> own(next, next + rows);
         next += rows;
@@ -310,7 +209,7 @@ void GroupCommit::take_committed(Batch& batch, GroupReply reply) {
             watcher_(request->changes[i], own[i]);
         answer(*request, std::move(own));
     }
-    note_activity(batch, reply.work_appeared);
+    note_activity(flight.batch, reply.work_appeared);
 }
 
 // Starts come before entries: what is entered now is started by a later group.

@@ -1,4 +1,5 @@
-// GroupCommit: requests that arrive while a commit is under way share the next one.
+// GroupCommit: requests that arrive while a commit is under way share the next one, which is sent
+// while the disk still syncs the one before.
 //   C1  The outcome of a commit whose reply was lost is settled before anybody is answered.
 //   C2  A group that fails as a whole is halved until the bad request is found: it hurts nobody
 //       else. Renewals go first; every lane keeps a tenth of a group.
@@ -34,6 +35,7 @@ class GroupCommit {
 public:
     struct Options {
         std::size_t rows_max = 5'000;
+        Duration store_retry = milliseconds(100);
         Timing timing;
     };
     // The newest service time that a reply has shown, and when it was first shown.
@@ -82,19 +84,41 @@ private:
         bool committed = false;  // and asked again only because the reply was lost
     };
     using Batch = std::vector<std::unique_ptr<Request>>;
+    // A group that is with the store. One is carried out while the disk syncs the other.
+    static constexpr std::size_t flights_max = 2;
+    struct Flight {
+        Batch batch;
+        std::uint64_t number = 0;
+        bool was_alone = true;  // when it was sent
+        BootTime asked_at;
+        std::optional<Result<GroupReply>> reply;
+    };
 
     bool pending() const;
+    bool is_idle() const;
     std::size_t rows_pending(Lane lane) const;
     Batch form();
+    void send_what_waits();
+    Flight& add_flight(Batch batch);
+    Task<void> carry(Flight& flight);
+    Task<void> ask(Flight& flight);
+    void acknowledge_too_early(Batch& batch);
+    void take_in_order();
+    bool is_in_trouble() const;
+    Task<void> sort_out();
+    Task<void> resolve();
+    Batch resolve(Flight& flight, Batch& bad);
     Task<void> execute(Batch batch);
     Task<void> execute_halves(Batch batch);
-    Task<Batch> settle(Batch batch, std::uint64_t number);
-    void take_committed(Batch& batch, GroupReply reply);
+    Task<bool> settle();
+    void take_committed(Flight& flight);
+    Batch take_lost_replies(Flight& flight);
     void answer(Request& request, std::vector<ChangeReply> replies);
     void refuse(Request& request, const Error& why);
     void refuse(Batch& batch, const Error& why);
+    static Error why_late(const Flight& flight);
     void put_back(Batch batch);
-    Group group_of(const Batch& batch) const;
+    Group group_of(const Flight& flight) const;
     void note_recoveries(const Batch& batch, const GroupReply& reply);
     void note_activity(const Batch& batch, bool work_appeared);
 
@@ -105,6 +129,7 @@ private:
     Log log_;
     std::unique_ptr<Alarm> alarm_;
     std::unique_ptr<Alarm> deadline_alarm_;
+    std::unique_ptr<Alarm> settle_alarm_;
     Alarm* work_alarm_ = nullptr;
     Alarm* activity_alarm_ = nullptr;
     Watcher watcher_;
@@ -116,8 +141,10 @@ private:
     Seen seen_;
     std::array<std::deque<std::unique_ptr<Request>>, lane_count> lanes_;
     BootTime good_at_;  // the last commit, or the last time nothing waited
-    bool in_flight_ = false;
-    std::vector<Request*> under_way_;  // in the commit that the store is at
+    std::deque<std::unique_ptr<Flight>> flights_;  // in the order of their numbers
+    bool is_sorting_out_ = false;
+    bool is_stopping_ = false;
+    Gate carriers_;
 };
 
 }  // namespace perdure

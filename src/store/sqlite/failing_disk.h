@@ -1,11 +1,12 @@
-// FailingDisk: for tests, a disk that can be full, or fail to sync. SQLite's own file layer with a
-// thin layer over it, which is the default one while this object lives.
+// FailingDisk: for tests, a disk that can be full, fail to sync, or take its time for it. SQLite's
+// own file layer with a thin layer over it, which is the default one while this object lives.
 #pragma once
 
 #include <sqlite3.h>
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 
 #include "base/assert.h"
 
@@ -34,7 +35,11 @@ public:
 
     std::atomic<bool> is_full = false;
     std::atomic<bool> sync_fails = false;
+    std::atomic<bool> sync_waits = false;  // until it is false again
     std::atomic<int> syncs = 0;
+    // Around each sync, on the thread that makes it.
+    std::function<void()> before_sync = [] {};
+    std::function<void()> after_sync = [] {};
 
 private:
     struct File {
@@ -64,9 +69,13 @@ private:
     }
     static int sync(sqlite3_file* file, int flags) {
         ++disk_->syncs;
+        disk_->before_sync();
+        disk_->sync_waits.wait(true);
         if (disk_->sync_fails) return SQLITE_IOERR_FSYNC;
         auto* real = of(file)->real();
-        return real->pMethods->xSync(real, flags);
+        const int code = real->pMethods->xSync(real, flags);
+        disk_->after_sync();
+        return code;
     }
 
     // Everything else goes to the real file.

@@ -257,7 +257,7 @@ private:
 int migrate_file(const std::string& path, const Schema& schema) {
     Connection connection(path, Connection::Access::create);
     const int before = schema_version(connection, schema);
-    prepare_writer(connection, schema, Durability::synced);
+    prepare_writer(connection, schema, Durability::at_commit);
     return schema.migrations.back().number - before;
 }
 

@@ -89,7 +89,7 @@ struct SqliteBlobs::Parts {
         : options(std::move(o)),
           connection(options.path, Connection::Access::create),
           desk(options.threads ? Desk::Kind::thread : Desk::Kind::inline_) {
-        sqlite::prepare_writer(connection, sqlite::log_schema(), sqlite::Durability::synced);
+        sqlite::prepare_writer(connection, sqlite::log_schema(), sqlite::Durability::at_commit);
         pieces.emplace(connection);
     }
 
@@ -144,7 +144,10 @@ auto SqliteBlobs::ask(Call call) {
     auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
         return parts->make(call);
     };
-    auto afterwards = [parts = parts_.get()] { parts->move_log(); };
+    auto afterwards = [parts = parts_.get()](auto answer) {
+        answer->give();
+        parts->move_log();
+    };
     return parts_->desk.ask(std::move(work), std::move(afterwards));
 }
 

@@ -1,11 +1,13 @@
 #include "store/sqlite/sqlite_store.h"
 
+#include <atomic>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "store/sqlite/apply/apply.h"
 #include "store/sqlite/db/desk.h"
+#include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/show/catalogue.h"
 #include "store/sqlite/show/ledger.h"
@@ -15,9 +17,12 @@
 namespace perdure {
 namespace {
 
+using sqlite::Answer;
 using sqlite::Connection;
 using sqlite::Desk;
+using sqlite::Durability;
 using sqlite::Failure;
+using sqlite::LogSync;
 using sqlite::State;
 
 }  // namespace
@@ -39,10 +44,10 @@ struct SqliteStore::Parts {
           connection(options.path, Connection::Access::create),
           write_desk(desk_kind()),
           read_desk(desk_kind()) {
-        const auto durability =
-            options.durable ? sqlite::Durability::synced : sqlite::Durability::none;
-        sqlite::prepare_writer(connection, sqlite::store_schema(), durability);
+        sqlite::prepare_writer(connection, sqlite::store_schema(), durability());
         state.emplace(connection, timing);
+        if (durability() == Durability::after_commit)
+            log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
         if (options.threads) read_connection.emplace(options.path, Connection::Access::read);
         if (read_connection) sqlite::prepare_reader(*read_connection);
         reader.emplace(read_connection ? *read_connection : connection, timing);
@@ -50,6 +55,11 @@ struct SqliteStore::Parts {
 
     Desk::Kind desk_kind() const {
         return options.threads ? Desk::Kind::thread : Desk::Kind::inline_;
+    }
+
+    Durability durability() const {
+        if (!options.durable) return Durability::none;
+        return options.threads ? Durability::after_commit : Durability::at_commit;
     }
 
     // The store's door: what was thrown inside becomes an Error here.
@@ -90,6 +100,26 @@ struct SqliteStore::Parts {
         }
     }
 
+    template <class Call>
+    auto write_and_sync(Call& call) {
+        if (log_sync) log_sync->begin_write();
+        return call(*this);
+    }
+
+    void end_write(std::unique_ptr<Answer> answer) {
+        if (log_sync) {
+            log_sync->end_write(std::move(answer));
+        } else {
+            answer->give();
+        }
+        move_log();
+    }
+
+    void end_read(std::unique_ptr<Answer> answer) {
+        if (log_sync) return log_sync->end_read(std::move(answer));
+        answer->give();
+    }
+
     void move_log() {
         if (broken || connection.log_pages() < sqlite::log_pages_max) return;
         try {
@@ -100,8 +130,8 @@ struct SqliteStore::Parts {
     }
 
     void end(const Error& why) {
-        broken = true;
-        if (options.fatal) options.fatal(why);
+        const bool known = broken.exchange(true);
+        if (!known && options.fatal) options.fatal(why);
     }
 
     static Error stopped() {
@@ -112,9 +142,10 @@ struct SqliteStore::Parts {
     Timing timing;
     Connection connection;
     std::optional<State> state;
-    bool broken = false;
+    std::atomic<bool> broken = false;
     std::optional<Connection> read_connection;
     std::optional<Reader> reader;
+    std::optional<LogSync> log_sync;
     Desk write_desk;
     Desk read_desk;
 };
@@ -138,8 +169,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options,
 
 template <class Call>
 auto SqliteStore::write_with(Call call) {
-    auto work = [parts = parts_.get(), call = std::move(call)]() mutable { return call(*parts); };
-    auto afterwards = [parts = parts_.get()] { parts->move_log(); };
+    auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
+        return parts->write_and_sync(call);
+    };
+    auto afterwards = [parts = parts_.get()](auto answer) { parts->end_write(std::move(answer)); };
     return parts_->write_desk.ask(std::move(work), std::move(afterwards));
 }
 
@@ -153,7 +186,8 @@ auto SqliteStore::read(Call call) {
     auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
         return parts->read(call);
     };
-    return parts_->read_desk.ask(std::move(work), [] {});
+    auto afterwards = [parts = parts_.get()](auto answer) { parts->end_read(std::move(answer)); };
+    return parts_->read_desk.ask(std::move(work), std::move(afterwards));
 }
 
 Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wall) {

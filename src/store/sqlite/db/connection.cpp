@@ -129,6 +129,19 @@ void Connection::checkpoint() {
     log_pages_ = in_log > moved ? in_log - moved : 0;
 }
 
+LogFile Connection::log_file() {
+    sqlite3_file* file = nullptr;
+    const int code = sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+    if (code != SQLITE_OK) fail(code, "look for the log");
+    return {file, path_};
+}
+
+std::optional<Error> LogFile::sync() {
+    const int code = file_->pMethods->xSync(file_, SQLITE_SYNC_NORMAL);
+    if (code == SQLITE_OK) return std::nullopt;
+    return failure_of(code, errno, fmt::format("{}: sync of the log", path_)).error;
+}
+
 Transaction::Transaction(Connection& connection, Kind kind) : connection_(connection) {
     PERDURE_ASSERT(!connection.in_transaction());
     connection.run(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");

@@ -5,16 +5,29 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "store/sqlite/db/failure.h"
 
 struct sqlite3;
+struct sqlite3_file;
 
 namespace perdure::sqlite {
 
 // When so many pages are in the log they are moved into the file: after the answer, by the writer.
 inline constexpr int log_pages_max = 4'000;
+
+// The write-ahead log of an open connection. May be synced while that goes on writing.
+class LogFile {
+public:
+    LogFile(sqlite3_file* file, std::string path) : file_(file), path_(std::move(path)) {}
+    std::optional<Error> sync();
+
+private:
+    sqlite3_file* file_;
+    std::string path_;
+};
 
 class Connection {
 public:
@@ -38,6 +51,8 @@ public:
     // Pages in the log after the last commit; only this connection moves them into the file.
     int log_pages() const { return log_pages_; }
     void checkpoint();
+    // Good as long as the connection is open.
+    LogFile log_file();
 
     sqlite3* handle() { return handle_; }
     [[noreturn]] void fail(int code, const char* doing);

@@ -11,9 +11,18 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/error.h"
 #include "ports/task.h"
 
 namespace perdure::sqlite {
+
+// The answer to a call, which whoever asked has not got yet. Exactly one of these, once.
+class Answer {
+public:
+    virtual ~Answer() = default;
+    virtual void give() = 0;
+    virtual void give_instead(const Error& why) = 0;
+};
 
 class Desk {
 public:
@@ -30,33 +39,67 @@ public:
         if (thread_) thread_->join();
     }
 
-    // What `call()` returns; `afterwards()` is run on the desk when the answer is on its way.
+    // What `call()` returns, when `afterwards(std::unique_ptr<Answer>)` gives it; both run on the
+    // desk.
     template <class Call, class Then>
     Task<std::invoke_result_t<Call&>> ask(Call call, Then afterwards) {
-        using Answer = std::invoke_result_t<Call&>;
+        using Value = std::invoke_result_t<Call&>;
+        const auto value = std::make_shared<std::optional<Value>>();
         if (!thread_) {
-            auto answer = call();
-            afterwards();
-            co_return answer;
+            value->emplace(call());
+            afterwards(std::make_unique<AnswerHere<Value>>(value));
+            co_return std::move(**value);
         }
-        const auto answer = std::make_shared<std::optional<Answer>>();
         const auto executor = co_await boost::asio::this_coro::executor;
-        auto hand_over = [this, answer, executor, call = std::move(call),
+        auto hand_over = [this, value, executor, call = std::move(call),
                           afterwards = std::move(afterwards)](Suspended caller) mutable {
-            auto work = [answer, executor, call = std::move(call),
-                         afterwards = std::move(afterwards), caller = std::move(caller)]() mutable {
-                answer->emplace(call());
-                caller.resume_later(executor);
-                afterwards();
+            auto work = [value, call = std::move(call), afterwards = std::move(afterwards),
+                         answer = std::make_unique<AnswerAcross<Value>>(value, std::move(caller),
+                                                                        executor)]() mutable {
+                value->emplace(call());
+                afterwards(std::move(answer));
             };
             boost::asio::post(*thread_, std::move(work));
         };
         auto waiting = suspend(std::move(hand_over));
         co_await std::move(waiting);
-        co_return std::move(**answer);
+        co_return std::move(**value);
     }
 
 private:
+    // For a caller that waits for the call itself.
+    template <class Value>
+    class AnswerHere : public Answer {
+    public:
+        explicit AnswerHere(std::shared_ptr<std::optional<Value>> value)
+            : value_(std::move(value)) {}
+        void give() override {}
+        void give_instead(const Error& why) override { value_->emplace(why); }
+
+    private:
+        std::shared_ptr<std::optional<Value>> value_;
+    };
+
+    // For a caller that another thread's loop resumes.
+    template <class Value>
+    class AnswerAcross final : public AnswerHere<Value> {
+    public:
+        AnswerAcross(std::shared_ptr<std::optional<Value>> value, Suspended caller,
+                     Executor executor)
+            : AnswerHere<Value>(std::move(value)),
+              caller_(std::move(caller)),
+              executor_(executor) {}
+        void give() override { caller_.resume_later(executor_); }
+        void give_instead(const Error& why) override {
+            AnswerHere<Value>::give_instead(why);
+            give();
+        }
+
+    private:
+        Suspended caller_;
+        Executor executor_;
+    };
+
     std::optional<boost::asio::thread_pool> thread_;
 };
 

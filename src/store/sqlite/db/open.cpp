@@ -6,6 +6,20 @@
 
 namespace perdure::sqlite {
 
+namespace {
+
+// NORMAL still syncs whenever pages move from the log into the file.
+const char* pragma_for(Durability durability) {
+    switch (durability) {
+        case Durability::at_commit: return "PRAGMA synchronous = FULL";
+        case Durability::after_commit: return "PRAGMA synchronous = NORMAL";
+        case Durability::none: return "PRAGMA synchronous = OFF";
+    }
+    return "PRAGMA synchronous = FULL";
+}
+
+}  // namespace
+
 void prepare_writer(Connection& connection, const Schema& schema, Durability durability) {
     schema_version(connection, schema);  // a file of somebody else is left as it is
     // SQLite opens what it must not write as read-only without a word.
@@ -18,8 +32,7 @@ void prepare_writer(Connection& connection, const Schema& schema, Durability dur
         throw Failure{error(Errc::unavailable,
                             "this file system cannot keep a write-ahead log: choose a data "
                             "directory on a local disk")};
-    connection.run(durability == Durability::synced ? "PRAGMA synchronous = FULL"
-                                                    : "PRAGMA synchronous = OFF");
+    connection.run(pragma_for(durability));
     connection.run("PRAGMA secure_delete = OFF");
     connection.run("PRAGMA temp_store = MEMORY");
     connection.run("PRAGMA cache_size = -16000");

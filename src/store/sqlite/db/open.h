@@ -6,9 +6,10 @@
 
 namespace perdure::sqlite {
 
-enum class Durability { synced, none };
+// Who syncs the write-ahead log: every commit, LogSync after the commit, or nobody.
+enum class Durability { at_commit, after_commit, none };
 
-// Writable, with a write-ahead log that is synced at every commit, and with our newest schema.
+// Writable, with a write-ahead log and our newest schema.
 void prepare_writer(Connection& connection, const Schema& schema, Durability durability);
 void prepare_reader(Connection& connection);
 
