@@ -59,7 +59,11 @@ public:
     virtual ~Store() = default;
 
     virtual Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) = 0;
+    // A server's groups may be sent before the one ahead is answered; one whose predecessor was not
+    // committed is `fenced`.
     virtual Task<Result<GroupReply>> commit(Group group) = 0;
+    // How many jobs a group should be about to be sent like that: smaller ones share a commit.
+    virtual std::size_t worth_sending_ahead() const { return 1; }
     // After `outcome_unknown`: raises the fence, so that the lost group can no longer commit, and
     // only then reads the last group that did.
     virtual Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) = 0;

@@ -10,6 +10,12 @@
 namespace perdure {
 namespace {
 
+std::size_t jobs_of(const Change& change) {
+    if (const auto* all = std::get_if<SubmitAll>(&change)) return all->jobs.size();
+    if (const auto* claim = std::get_if<Claim>(&change)) return claim->max;
+    return 1;
+}
+
 bool reports_an_end(const std::vector<Change>& changes) {
     return std::any_of(changes.begin(), changes.end(),
                        [](const Change& change) { return std::holds_alternative<Report>(change); });
@@ -144,6 +150,16 @@ bool GroupCommit::healthy() const {
 
 bool GroupCommit::pending() const {
     return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& l) { return !l.empty(); });
+}
+
+bool GroupCommit::is_worth_sending_ahead() const {
+    const auto enough = store_.worth_sending_ahead();
+    std::size_t jobs = 0;
+    for (const auto& lane : lanes_)
+        for (const auto& request : lane)
+            for (const auto& change : request->changes)
+                if ((jobs += jobs_of(change)) >= enough) return true;
+    return false;
 }
 
 bool GroupCommit::is_idle() const { return !pending() && flights_.empty() && !is_sorting_out_; }

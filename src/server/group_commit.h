@@ -96,6 +96,7 @@ private:
 
     bool pending() const;
     bool is_idle() const;
+    bool is_worth_sending_ahead() const;
     std::size_t rows_pending(Lane lane) const;
     Batch form();
     void send_what_waits();

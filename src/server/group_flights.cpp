@@ -25,7 +25,8 @@ bool answers_alike_when_repeated(const Change& change) {
 
 void GroupCommit::send_what_waits() {
     const auto may_send = [this] {
-        return pending() && flights_.size() < flights_max && !is_in_trouble() && !is_stopping_;
+        if (is_in_trouble() || is_stopping_ || flights_.size() == flights_max) return false;
+        return flights_.empty() ? pending() : is_worth_sending_ahead();
     };
     while (may_send()) {
         auto& flight = add_flight(form());

@@ -198,6 +198,9 @@ Task<Result<GroupReply>> SqliteStore::commit(Group group) {
     return write_with([group = std::move(group)](Parts& parts) { return parts.commit(group); });
 }
 
+// As many as keep the writer busy for as long as a fast disk syncs.
+std::size_t SqliteStore::worth_sending_ahead() const { return 200; }
+
 Task<Result<Settled>> SqliteStore::settle_unknown(ServerId server, std::uint64_t fence) {
     return write([=](State& state) { return sqlite::settle_unknown(state, server, fence); });
 }

@@ -35,6 +35,7 @@ public:
 
     Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override;
     Task<Result<GroupReply>> commit(Group group) override;
+    std::size_t worth_sending_ahead() const override;
     Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
 
     Task<Result<ServiceView>> service() override;
