@@ -12,6 +12,7 @@
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/rows/load.h"
 #include "store/sqlite/rows/load_relations.h"
+#include "store/sqlite/state/forget_notes.h"
 
 namespace perdure {
 namespace {
@@ -74,6 +75,10 @@ constexpr const char* tallies =
     " SELECT shape, state, 0, 1 FROM found_state) GROUP BY shape, state) c"
     " JOIN shape s ON s.id = c.shape WHERE c.noted <> c.there";
 
+constexpr const char* retention =
+    "SELECT o.job, 'nobody has noted when it is to be removed' FROM outcome o WHERE NOT EXISTS"
+    " (SELECT 1 FROM found_forget f WHERE f.job = o.job AND f.forget_at = o.forget_at)";
+
 // K2: who waits has something to wait for, and that one has not ended.
 constexpr const char* waits =
     "SELECT w.job, 'it waits, and all that it waits for has ended' FROM wait w WHERE NOT EXISTS"
@@ -86,7 +91,7 @@ constexpr const char* told =
 constexpr Check checks[] = {
     {one_place, report},   {asked_for, report}, {sessions, report}, {keys_held, report},
     {limits_held, report}, {lines, report},     {wakes, report},    {wants, report},
-    {tallies, report},     {waits, report},     {told, report},
+    {tallies, report},     {waits, report},     {told, report},     {retention, report},
 };
 
 class Fsck {
@@ -107,6 +112,7 @@ public:
         if (!is_file_sound(connection_, "perdure.db")) return std::move(findings_);
         Transaction snapshot(connection_, Transaction::Kind::read);
         note_states();
+        note_retention();
         for (const auto& check : checks) look(check);
         compare_jobs();
         compare_limits();
@@ -144,6 +150,18 @@ private:
             " UNION ALL SELECT j.shape, 5 FROM wait w JOIN job j ON j.id = w.job"
             " UNION ALL SELECT j.shape, r.state FROM run r JOIN job j ON j.id = r.job"
             " UNION ALL SELECT j.shape, o.state FROM outcome o JOIN job j ON j.id = o.job");
+    }
+
+    // When which jobs are to be removed, one row for each.
+    void note_retention() {
+        connection_.run("CREATE TEMP TABLE found_forget (job INTEGER, forget_at INTEGER) STRICT");
+        Statement add(connection_, "INSERT INTO found_forget (job, forget_at) VALUES (?, ?)");
+        Statement notes(connection_, "SELECT forget_at, job, others FROM forget");
+        auto row = notes.query({});
+        while (row.next())
+            for (const auto job : decode_forget_note(JobId{row.natural(1)}, row.bytes(2)))
+                add.run_one({job, row.number(0)});
+        connection_.run("CREATE INDEX temp.found_forget_job ON found_forget (job)");
     }
 
     void look(const Check& check) {

@@ -238,6 +238,8 @@ TEST_F(SqliteStoreOnDisk, fsck_compares_ends_with_what_they_mean_to_others) {
         {"UPDATE awaited SET other = 10 WHERE job = 12", "was not told"},
         {"UPDATE awaited SET other = 99 WHERE job = 12", "was not told"},
         {"DELETE FROM wait", "0 places"},
+        {"DELETE FROM forget", "when it is to be removed"},
+        {"UPDATE forget SET forget_at = forget_at + 1", "when it is to be removed"},
         {"INSERT INTO awaited VALUES (77, 0, 11, 0, NULL, NULL)", "nobody asked"},
     };
     for (const auto& [damage, expected] : damages) {

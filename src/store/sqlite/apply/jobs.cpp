@@ -231,8 +231,13 @@ ChangeReply apply(State& state, const MoveWaiting& change) {
 
 ChangeReply apply(State& state, const ForgetEnded& change) {
     Forgotten forgotten;
-    forgotten.jobs = state.places().to_forget(state.now(), change.max);
-    for (const auto id : forgotten.jobs) forget(state, state.job_that_exists(id));
+    for (const auto id : state.places().take_to_forget(state.now(), change.max)) {
+        JobRow* job = state.readable(id);
+        const auto* outcome = job ? job->in<Outcome>() : nullptr;
+        if (!outcome || state.now() < outcome->forget_at) continue;  // the note is outdated
+        forget(state, *job);
+        forgotten.jobs.push_back(id);
+    }
     state.drop_old_keys();
     forget_sessions(state, change.max);
     return {forgotten};

@@ -96,6 +96,7 @@ public:
     Moment at() {
         return Moment{integer()};
     }
+    bool is_at_end() const { return rest_.empty(); }
     void end() const {
         if (!rest_.empty()) fail_corrupt("a stored row has more than is understood");
     }

@@ -34,6 +34,12 @@ std::optional<ServiceTime> avoided_until(const Stay& stay) {
     return stay.avoid->until;
 }
 
+// When its retention is over has been noted already.
+bool is_noted(const JobRow& job, const Outcome& outcome) {
+    const auto* stored = job.stored ? std::get_if<Outcome>(&*job.stored) : nullptr;
+    return stored && stored->forget_at == outcome.forget_at;
+}
+
 template <class Enum>
 std::int64_t code(Enum value) {
     return static_cast<std::int64_t>(value);
@@ -92,12 +98,15 @@ PlaceTables::PlaceTables(Connection& c)
                "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ?"
                " AND name = ? AND shape = ? LIMIT ?)"),
       kept_(c, "SELECT job FROM ready WHERE kept_until IS NOT NULL ORDER BY job"),
-      to_forget_(c, "SELECT job FROM outcome WHERE forget_at <= ? ORDER BY forget_at, job LIMIT ?"),
       delete_stretch_(c,
                       "DELETE FROM ready WHERE shape = ? AND (rank, since, job) >= (?, ?, ?)"
                       " AND (rank, since, job) <= (?, ?, ?)"),
+      delete_like_stretch_(c,
+                           "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ?"
+                           " AND job BETWEEN ? AND ?"),
       run_exit_(c),
-      wakes_(c) {}
+      wakes_(c),
+      forget_notes_(c) {}
 
 // All leave before anybody enters: nobody new is then in the midst of those who leave together.
 void PlaceTables::save(const std::vector<JobRow*>& jobs) {
@@ -107,6 +116,7 @@ void PlaceTables::save(const std::vector<JobRow*>& jobs) {
     insert_ready_.finish();
     insert_run_.finish();
     insert_outcome_.finish();
+    forget_notes_.finish();
 }
 
 bool PlaceTables::may_leave_in_a_stretch(const JobRow& job) const {
@@ -145,8 +155,14 @@ void PlaceTables::leave(const Stretch& stretch) {
     if (stretch.jobs == 0) return;
     const auto& first = std::get<Ready>(*stretch.first->stored).stay.order;
     const auto& last = std::get<Ready>(*stretch.last->stored).stay.order;
-    const int left = delete_stretch_.run({stretch.first->shape, rank_of(first), first.since,
-                                          first.job, rank_of(last), last.since, last.job});
+    // Most got in line in the same tick, with the same priority.
+    const bool are_alike = rank_of(first) == rank_of(last) && first.since == last.since;
+    const auto shape = stretch.first->shape;
+    const int left =
+        are_alike
+            ? delete_like_stretch_.run({shape, rank_of(first), first.since, first.job, last.job})
+            : delete_stretch_.run({shape, rank_of(first), first.since, first.job, rank_of(last),
+                                   last.since, last.job});
     if (left != stretch.jobs) fail_corrupt("a line is not as it was read");
 }
 
@@ -206,6 +222,7 @@ void PlaceTables::insert(const JobRow& job) {
         insert_outcome_.add({job.id, code(outcome->state), code(outcome->cause), outcome->rule,
                              outcome->may_have_run, outcome->discarded, outcome->ended_at,
                              outcome->ended_on, outcome->forget_at, Value::blob(life)});
+        if (!is_noted(job, *outcome)) forget_notes_.add(outcome->forget_at, job.id);
     }
 }
 
@@ -284,13 +301,6 @@ std::uint32_t PlaceTables::wanting(const Thing& thing, ShapeId shape, std::uint3
 std::vector<JobId> PlaceTables::kept() {
     std::vector<JobId> jobs;
     auto row = kept_.query({});
-    while (row.next()) jobs.push_back({row.natural(0)});
-    return jobs;
-}
-
-std::vector<JobId> PlaceTables::to_forget(ServiceTime now, std::uint32_t max) {
-    std::vector<JobId> jobs;
-    auto row = to_forget_.query({now, max});
     while (row.next()) jobs.push_back({row.natural(0)});
     return jobs;
 }

@@ -10,6 +10,7 @@
 #include "store/sqlite/db/batch_insert.h"
 #include "store/sqlite/db/statement.h"
 #include "store/sqlite/rows/rows.h"
+#include "store/sqlite/state/forget_notes.h"
 #include "store/sqlite/state/run_exit.h"
 #include "store/sqlite/state/wakes.h"
 
@@ -43,7 +44,10 @@ public:
     // counted.
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough);
     std::vector<JobId> kept();  // jobs in `ready` that still hold their things
-    std::vector<JobId> to_forget(ServiceTime now, std::uint32_t max);
+    // Whose retention may be over. They are not noted any more.
+    std::vector<JobId> take_to_forget(ServiceTime now, std::uint32_t max) {
+        return forget_notes_.take_due(now, max);
+    }
 
     void tidy_wakes() { wakes_.tidy(); }
 
@@ -70,11 +74,11 @@ private:
     Statement delete_timer_, delete_ready_, delete_blocked_, delete_outcome_;
     Statement insert_line_, delete_line_, insert_want_, delete_want_;
     Statement save_attempt_, delete_attempts_, insert_large_, delete_large_, delete_all_large_;
-    Statement line_after_, whole_line_after_, next_shape_, blocked_line_, wanting_, kept_,
-        to_forget_;
-    Statement delete_stretch_;
+    Statement line_after_, whole_line_after_, next_shape_, blocked_line_, wanting_, kept_;
+    Statement delete_stretch_, delete_like_stretch_;
     RunExit run_exit_;
     Wakes wakes_;
+    ForgetNotes forget_notes_;
     std::uint64_t rows_read_ = 0;
     std::uint64_t unchanged_since_ = 0;  // rows read before this may have new neighbours
 };

@@ -1,0 +1,96 @@
+// Ended jobs share notes of when they are to be removed: each goes in its time, and only then.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "store/sqlite/db/connection.h"
+#include "store/sqlite/on_disk_for_tests.h"
+
+namespace perdure {
+namespace {
+
+class ForgetNotesOnDisk : public OnDisk {
+protected:
+    void commit_all(std::vector<Change> changes) { ASSERT_TRUE(commit(std::move(changes))); }
+
+    // Many jobs that end in one group, the last one first.
+    std::vector<JobId> end_together(std::uint64_t count) {
+        std::vector<JobId> ids;
+        std::vector<Change> changes;
+        for (std::uint64_t id = 1; id <= count; ++id) {
+            ids.push_back(JobId{id});
+            changes.emplace_back(submit(id));
+        }
+        for (auto id = count; id > 0; --id) changes.emplace_back(Cancel{JobId{id}});
+        commit_all(std::move(changes));
+        return ids;
+    }
+    Change at(Duration now) {
+        const auto tick = ticks++;
+        return Tick{tick, {tick + 1, ServiceTime{now.us}, ServiceTime{}}};
+    }
+    std::vector<JobId> forget(std::uint32_t max) {
+        const auto reply = commit({ForgetEnded{max}});
+        return std::get<Forgotten>(*reply->replies.front()).jobs;
+    }
+    std::int64_t number(const char* query) const {
+        sqlite::Connection connection(database(), sqlite::Connection::Access::read);
+        return connection.number(query);
+    }
+
+    std::uint64_t ticks = 0;
+};
+
+TEST_F(ForgetNotesOnDisk, many_share_a_note_and_each_is_removed_once) {
+    open();
+    const auto ids = end_together(1'200);
+    EXPECT_EQ(number("SELECT count(*) FROM forget"), 3);
+    commit_all({at(days(13))});
+    EXPECT_TRUE(forget(100).empty());
+
+    commit_all({at(days(15))});
+    std::vector<JobId> gone;
+    for (const std::uint32_t max : {1U, 700U, 498U, 100U}) {
+        const auto some = forget(max);
+        EXPECT_LE(some.size(), max);
+        gone.insert(gone.end(), some.begin(), some.end());
+        store.reset();
+        EXPECT_TRUE(fsck().empty());
+        open();
+    }
+    EXPECT_EQ(gone, ids);
+    EXPECT_EQ(number("SELECT count(*) FROM forget"), 0);
+}
+
+TEST_F(ForgetNotesOnDisk, a_job_that_was_ended_anew_is_kept_anew) {
+    open();
+    end_together(3);
+    // As if it had been given another run, which has ended later.
+    sql("UPDATE outcome SET forget_at = forget_at + 86400000000 WHERE job = 2");
+    reopen();
+    commit_all({at(days(14))});
+    EXPECT_EQ(forget(100), (std::vector{JobId{1}, JobId{3}}));
+    EXPECT_TRUE(has_job(2));
+}
+
+TEST_F(ForgetNotesOnDisk, a_note_that_cannot_be_understood_stops_nobody) {
+    open();
+    end_together(3);
+    sql("UPDATE forget SET others = x'ff'");
+    commit_all({at(days(8)), submit(9), Cancel{JobId{9}}, at(days(30))});
+    EXPECT_EQ(forget(100), (std::vector{JobId{1}, JobId{9}}));
+}
+
+TEST_F(ForgetNotesOnDisk, what_had_ended_before_there_were_notes_is_noted) {
+    open();
+    const auto ids = end_together(5);
+    store.reset();
+    sql("DROP TABLE forget; CREATE INDEX outcome_forget ON outcome (forget_at);"
+        "DELETE FROM migration WHERE number >= 5; PRAGMA user_version = 4");
+    open();
+    commit_all({at(days(14))});
+    EXPECT_EQ(forget(100), ids);
+}
+
+}  // namespace
+}  // namespace perdure
