@@ -145,14 +145,13 @@ private:
             const auto line = rest.substr(0, end);
             rest.remove_prefix(end + 1);
             if (line.empty()) continue;
-            StreamMessage message;
-            if (const auto misfit = from_json(line, message)) {
+            if (const auto misfit = from_json(line, messages.emplace_back())) {
+                messages.pop_back();
                 if (misfit->what == unknown_message) continue;
                 return error(Errc::corrupt, fmt::format("a message on the stream does not fit at "
                                                         "{}: {}",
                                                         misfit->path, misfit->what));
             }
-            messages.push_back(std::move(message));
         }
         unread.erase(0, unread.size() - rest.size());
         return messages;

@@ -205,6 +205,9 @@ Group GroupCommit::group_of(const Flight& flight) const {
                 .id_high_water = ids_->high_water(),
                 .wall = clock_.wall(),
                 .changes = {}};
+    std::size_t count = 0;
+    for (const auto& request : flight.batch) count += request->changes.size();
+    group.changes.reserve(count);
     for (const auto& request : flight.batch)
         group.changes.insert(group.changes.end(), request->changes.begin(), request->changes.end());
     return group;
