@@ -1,6 +1,10 @@
 #include "store/sqlite/db/batch_insert.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace perdure::sqlite {
 namespace {
@@ -14,16 +18,53 @@ std::string insert(const std::string& into, std::size_t columns, std::size_t row
     return sql;
 }
 
+std::vector<std::size_t> all_but(const std::vector<std::size_t>& own, std::size_t columns) {
+    std::vector<std::size_t> others;
+    for (std::size_t i = 0; i < columns; ++i)
+        if (std::find(own.begin(), own.end(), i) == own.end()) others.push_back(i);
+    return others;
+}
+
+// The first parameters are the shared columns, then come each row's own ones.
+std::string insert_alike(const std::string& into, const std::vector<std::size_t>& own,
+                         const std::vector<std::size_t>& shared, std::size_t rows) {
+    auto sql = "INSERT INTO " + into + " VALUES ";
+    std::vector<std::size_t> parameter(own.size() + shared.size());
+    for (std::size_t i = 0; i < shared.size(); ++i) parameter[shared[i]] = i + 1;
+    auto last = shared.size();
+    for (std::size_t row = 0; row < rows; ++row) {
+        for (const auto column : own) parameter[column] = ++last;
+        sql += fmt::format("{}(?{})", row > 0 ? ", " : "", fmt::join(parameter, ", ?"));
+    }
+    return sql;
+}
+
+bool are_same(const Value& a, const Value& b) {
+    return a.kind == b.kind && a.number == b.number && a.bytes == b.bytes;
+}
+
 }  // namespace
 
-BatchInsert::BatchInsert(Connection& connection, const std::string& into, int columns)
-    : columns_(static_cast<std::size_t>(columns)),
+BatchInsert::BatchInsert(Connection& connection, const std::string& into, std::size_t columns,
+                         std::vector<std::size_t> own)
+    : columns_(columns),
+      own_(std::move(own)),
+      shared_(all_but(own_, columns_)),
+      alike_sql_(insert_alike(into, own_, shared_, rows_max)),
       many_sql_(insert(into, columns_, rows_max)),
       one_sql_(insert(into, columns_, 1)),
+      alike_(connection, alike_sql_.c_str()),
       many_(connection, many_sql_.c_str()),
       one_(connection, one_sql_.c_str()) {
     waiting_.reserve(columns_ * rows_max);
+    bound_.reserve(columns_ * rows_max);
     bytes_.reserve(bytes_max);
+}
+
+bool BatchInsert::is_like_the_first(std::initializer_list<Value> row) const {
+    return std::all_of(shared_.begin(), shared_.end(), [&](std::size_t column) {
+        return are_same(waiting_[column], row.begin()[column]);
+    });
 }
 
 bool BatchInsert::fits(std::initializer_list<Value> row) const {
@@ -36,17 +77,30 @@ bool BatchInsert::fits(std::initializer_list<Value> row) const {
 void BatchInsert::add(std::initializer_list<Value> row) {
     if (!fits(row)) finish();
     if (!fits(row)) return one_.run_one(row);
+    are_alike_ = waiting_.empty() || (are_alike_ && is_like_the_first(row));
     for (const auto& value : row) {
         auto& kept = waiting_.emplace_back(value);
         const auto start = bytes_.size();
         bytes_.append(value.bytes);
         kept.bytes = std::string_view(bytes_).substr(start);
     }
-    if (waiting_.size() < columns_ * rows_max) return;
-    if (many_.run(waiting_.data(), waiting_.size()) != static_cast<int>(rows_max))
+    if (waiting_.size() == columns_ * rows_max) write_many();
+}
+
+void BatchInsert::write_many() {
+    const int written = are_alike_ ? write_alike() : many_.run(waiting_.data(), waiting_.size());
+    if (written != static_cast<int>(rows_max))
         fail_corrupt("not every row was written: " + many_sql_);
     waiting_.clear();
     bytes_.clear();
+}
+
+int BatchInsert::write_alike() {
+    bound_.clear();
+    for (const auto column : shared_) bound_.push_back(waiting_[column]);
+    for (std::size_t row = 0; row < waiting_.size(); row += columns_)
+        for (const auto column : own_) bound_.push_back(waiting_[row + column]);
+    return alike_.run(bound_.data(), bound_.size());
 }
 
 void BatchInsert::finish() {

@@ -48,19 +48,19 @@ std::int64_t code(Enum value) {
 }  // namespace
 
 PlaceTables::PlaceTables(Connection& c)
-    : insert_job_(c, "job (id, shape, body_hash, submitted_at, spec)", 5),
+    : insert_job_(c, "job (id, shape, body_hash, submitted_at, spec)", 5, {0, 2, 4}),
       insert_ready_(c,
                     "ready (shape, rank, since, job, queue_deadline, kept_until, avoid,"
                     " avoid_until, wake_at, life)",
-                    10),
+                    10, {3, 9}),
       insert_run_(c,
                   "run (job, session, assignment, state, confirm_deadline, kill_order, wake_at,"
                   " life)",
-                  8),
+                  8, {0, 2, 7}),
       insert_outcome_(c,
                       "outcome (job, state, cause, rule, may_have_run, discarded, ended_at,"
                       " ended_on, forget_at, life)",
-                      10),
+                      10, {0, 9}),
       insert_timer_(c,
                     "INSERT INTO timer (job, due, date, avoid, wake_at, life)"
                     " VALUES (?, ?, ?, ?, ?, ?)"),
