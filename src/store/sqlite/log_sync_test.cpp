@@ -40,11 +40,17 @@ protected:
     static Task<void> give_to(std::shared_ptr<std::optional<T>> answer, Task<T> task) {
         *answer = co_await std::move(task);
     }
-    auto ask_commit(std::uint64_t job) {
+    // Large enough that the writer does not sync it itself.
+    std::vector<Change> many(std::uint64_t first) {
+        std::vector<Change> changes;
+        for (auto id = first; id < first + jobs_in_group; ++id) changes.emplace_back(submit(id));
+        return changes;
+    }
+    auto ask_commit(std::vector<Change> changes) {
         Group group{.server = ServerId{7},
                     .number = ++last_group,
                     .wall = WallTime{2},
-                    .changes = {submit(job)}};
+                    .changes = std::move(changes)};
         return ask(store->commit(std::move(group)));
     }
     auto ask_read(std::uint64_t job) { return ask(store->jobs({JobId{job}})); }
@@ -65,16 +71,17 @@ protected:
         while (other.number(query.c_str()) == 0) continue;
     }
 
+    static constexpr std::uint64_t jobs_in_group = 300;
     sqlite::FailingDisk disk;
 };
 
 TEST_F(LogSyncTest, the_writer_goes_on_and_nobody_is_told_before_the_sync) {
     open();
     hold_syncs();
-    const auto first = ask_commit(10);
-    const auto second = ask_commit(11);
+    const auto first = ask_commit(many(1'000));
+    const auto second = ask_commit(many(2'000));
     // The writer has done with the first one when it is at the second one.
-    wait_until_visible(11);
+    wait_until_visible(2'000);
     take_answers();
     EXPECT_FALSE(first->has_value());
 
@@ -87,9 +94,9 @@ TEST_F(LogSyncTest, the_writer_goes_on_and_nobody_is_told_before_the_sync) {
 TEST_F(LogSyncTest, a_read_does_not_tell_what_could_still_be_lost) {
     open();
     hold_syncs();
-    const auto written = ask_commit(10);
-    wait_until_visible(10);
-    const auto read = ask_read(10);
+    const auto written = ask_commit(many(1'000));
+    wait_until_visible(1'000);
+    const auto read = ask_read(1'000);
     loop.restart();
     loop.run_for(std::chrono::milliseconds(50));
     EXPECT_FALSE(read->has_value());
@@ -99,15 +106,31 @@ TEST_F(LogSyncTest, a_read_does_not_tell_what_could_still_be_lost) {
     EXPECT_EQ(read->value()->size(), 1);
 }
 
+TEST_F(LogSyncTest, a_small_group_is_told_after_its_own_sync) {
+    open();
+    hold_syncs();
+    const int before = disk.syncs;
+    const auto answer = ask_commit({submit(10)});
+    wait_for_sync(before + 1);
+    take_answers();
+    EXPECT_FALSE(answer->has_value());
+
+    let_sync();
+    take_all_answers();
+    EXPECT_TRUE(answer->value().has_value());
+    EXPECT_EQ(disk.syncs, before + 1);
+}
+
 TEST_F(LogSyncTest, commits_during_a_sync_share_the_next_one) {
     open();
     const int before = disk.syncs;
     hold_syncs();
-    const auto first = ask_commit(10);
+    const auto first = ask_commit(many(1'000));
     wait_for_sync(before + 1);
     std::vector<std::shared_ptr<std::optional<Result<GroupReply>>>> others;
-    for (std::uint64_t id = 11; id < 20; ++id) others.push_back(ask_commit(id));
-    wait_until_visible(19);
+    for (std::uint64_t id = 2'000; id < 7'000; id += 1'000) others.push_back(ask_commit(many(id)));
+    others.push_back(ask_commit({submit(9'000)}));
+    wait_until_visible(9'000);
 
     let_sync();
     take_all_answers();
@@ -120,11 +143,11 @@ TEST_F(LogSyncTest, a_failed_sync_loses_everybody_behind_it) {
     const int before = disk.syncs;
     hold_syncs();
     disk.sync_fails = true;
-    const auto first = ask_commit(10);
+    const auto first = ask_commit(many(1'000));
     wait_for_sync(before + 1);
-    const auto second = ask_commit(11);
-    wait_until_visible(11);
-    const auto read = ask_read(10);
+    const auto second = ask_commit({submit(9'000)});
+    wait_until_visible(9'000);
+    const auto read = ask_read(1'000);
 
     let_sync();
     take_all_answers();
@@ -170,11 +193,14 @@ protected:
                 std::filesystem::copy_file(folder + name, to + name);
     }
 
+    // With some others at times, so that the group is large.
     Task<void> submit_and_note(std::uint64_t job) {
+        auto changes = job % 4 == 0 ? many(job * 1'000) : std::vector<Change>{};
+        changes.emplace_back(submit(job));
         Group group{.server = ServerId{7},
                     .number = ++last_group,
                     .wall = WallTime{2},
-                    .changes = {submit(job)}};
+                    .changes = std::move(changes)};
         const auto reply = co_await store->commit(std::move(group));
         EXPECT_TRUE(reply.has_value());
         const std::lock_guard lock(mutex);
@@ -198,7 +224,7 @@ protected:
 };
 
 TEST_F(PowerCutTest, nothing_that_was_told_is_missing) {
-    constexpr std::uint64_t jobs = 400;
+    constexpr std::uint64_t jobs = 200;
     open();
     for (std::uint64_t job = 1; job <= jobs; ++job) {
         spawn(submit_and_note(job));

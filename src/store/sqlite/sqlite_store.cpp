@@ -25,6 +25,10 @@ using sqlite::Failure;
 using sqlite::LogSync;
 using sqlite::State;
 
+// As many as keep the writer busy for as long as a fast disk syncs.
+constexpr std::size_t jobs_worth_sending_ahead = 200;
+constexpr std::int64_t rows_worth_handing_over = 2 * jobs_worth_sending_ahead;
+
 }  // namespace
 
 // Everything that a thread of the store uses. The writer's and the reader's halves share nothing,
@@ -103,16 +107,24 @@ struct SqliteStore::Parts {
     template <class Call>
     auto write_and_sync(Call& call) {
         if (log_sync) log_sync->begin_write();
+        rows_before = connection.rows_changed();
         return call(*this);
     }
 
     void end_write(std::unique_ptr<Answer> answer) {
         if (log_sync) {
-            log_sync->end_write(std::move(answer));
+            log_sync->end_write(std::move(answer), where_to_sync());
         } else {
             answer->give();
         }
         move_log();
+    }
+
+    // Nothing is sent behind a small group before it is answered: handing the sync over to another
+    // thread would only take time.
+    LogSync::Where where_to_sync() const {
+        const bool is_large = connection.rows_changed() - rows_before >= rows_worth_handing_over;
+        return is_large ? LogSync::Where::on_its_thread : LogSync::Where::here;
     }
 
     void end_read(std::unique_ptr<Answer> answer) {
@@ -146,6 +158,7 @@ struct SqliteStore::Parts {
     std::optional<Connection> read_connection;
     std::optional<Reader> reader;
     std::optional<LogSync> log_sync;
+    std::int64_t rows_before = 0;
     Desk write_desk;
     Desk read_desk;
 };
@@ -198,8 +211,7 @@ Task<Result<GroupReply>> SqliteStore::commit(Group group) {
     return write_with([group = std::move(group)](Parts& parts) { return parts.commit(group); });
 }
 
-// As many as keep the writer busy for as long as a fast disk syncs.
-std::size_t SqliteStore::worth_sending_ahead() const { return 200; }
+std::size_t SqliteStore::worth_sending_ahead() const { return jobs_worth_sending_ahead; }
 
 Task<Result<Settled>> SqliteStore::settle_unknown(ServerId server, std::uint64_t fence) {
     return write([=](State& state) { return sqlite::settle_unknown(state, server, fence); });

@@ -129,6 +129,8 @@ void Connection::checkpoint() {
     log_pages_ = in_log > moved ? in_log - moved : 0;
 }
 
+std::int64_t Connection::rows_changed() const { return sqlite3_total_changes64(handle_); }
+
 LogFile Connection::log_file() {
     sqlite3_file* file = nullptr;
     const int code = sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);

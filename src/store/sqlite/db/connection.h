@@ -51,6 +51,8 @@ public:
     // Pages in the log after the last commit; only this connection moves them into the file.
     int log_pages() const { return log_pages_; }
     void checkpoint();
+    // Rows that it has ever written or removed.
+    std::int64_t rows_changed() const;
     // Good as long as the connection is open.
     LogFile log_file();
 

@@ -12,7 +12,7 @@ LogSync::LogSync(LogFile log, std::function<void(const Error&)> failed)
 
 LogSync::~LogSync() { thread_.join(); }
 
-void LogSync::end_write(std::unique_ptr<Answer> answer) {
+void LogSync::end_write(std::unique_ptr<Answer> answer, Where sync) {
     {
         const std::lock_guard lock(mutex_);
         const bool was_refused = lost_ && begun_ > last_lost_;
@@ -22,6 +22,7 @@ void LogSync::end_write(std::unique_ptr<Answer> answer) {
         held_.push_back({ended_, std::move(answer)});
         if (std::exchange(is_running_, true)) return;
     }
+    if (sync == Where::here) return run();
     boost::asio::post(thread_, [this] { run(); });
 }
 

@@ -23,16 +23,18 @@ namespace perdure::sqlite {
 
 class LogSync {
 public:
-    // `failed` is called once, on the thread that syncs: from then on nothing may be written.
+    // `failed` is called once, on a thread that syncs: from then on nothing may be written.
     LogSync(LogFile log, std::function<void(const Error&)> failed);
     // Everybody who waits is answered first.
     ~LogSync();
     LogSync(const LogSync&) = delete;
     LogSync& operator=(const LogSync&) = delete;
 
-    // Around each call of the writer, whether or not it commits something.
+    // Around each call of the writer, whether or not it commits something. `here`: nothing else is
+    // to be done before this one is durable.
     void begin_write() { ++begun_; }
-    void end_write(std::unique_ptr<Answer> answer);
+    enum class Where { here, on_its_thread };
+    void end_write(std::unique_ptr<Answer> answer, Where sync);
     // A read may have seen all that was begun before its end.
     void end_read(std::unique_ptr<Answer> answer);
 
