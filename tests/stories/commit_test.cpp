@@ -42,6 +42,41 @@ TEST(CommitStory, a_group_that_was_replayed_does_not_commit_twice) {
     story.run_until_state(story.job_of("mine").value_or(JobId{}), JobState::succeeded);
 }
 
+TEST(CommitStory, a_group_is_carried_out_before_the_one_ahead_is_answered) {
+    // Else the writer stands still while the disk syncs.
+    Story story({.workers = 0});
+    story.run_for(seconds(1));
+    story.keep(reply_to_commit_of("submit"));
+    const auto first = story.send_submit({.idempotency_key = "first"});
+    story.run_until_kept();
+    const auto second = story.send_submit({.idempotency_key = "second"});
+    story.run_until("the second job", [&] { return story.job_of("second").has_value(); });
+    story.run_for(milliseconds(100));
+    EXPECT_FALSE(first->over || second->over) << story.replay();
+
+    story.deliver_kept();
+    story.run_until("both answers", [&] { return first->over && second->over; });
+    EXPECT_TRUE(first->is_ok() && second->is_ok()) << story.replay();
+}
+
+TEST(CommitStory, a_group_behind_one_that_was_lost_is_sent_again) {
+    // C1: it was refused because its predecessor never came, which is no reason to give up.
+    Story story({.workers = 0});
+    story.run_for(seconds(1));
+    story.keep(commit_of("submit"));
+    const auto first = story.send_submit({.idempotency_key = "first"});
+    story.run_until_kept();
+    const auto second = story.send_submit({.idempotency_key = "second"});
+    story.run_for(milliseconds(100));
+    EXPECT_FALSE(story.job_of("second").has_value()) << story.replay();
+
+    story.break_kept();
+    story.run_until("both answers", [&] { return first->over && second->over; });
+    EXPECT_TRUE(first->is_ok() && second->is_ok()) << story.replay();
+    EXPECT_TRUE(story.job_of("first") && story.job_of("second")) << story.replay();
+    EXPECT_TRUE(story.fatal_reasons().empty()) << story.replay();
+}
+
 TEST(CommitStory, a_job_that_needs_a_key_and_a_limit_is_promoted_when_both_come_free_at_once) {
     // C4: else one transaction frees the key while the limit is taken, another the limit while
     // the key is taken: nobody promotes.

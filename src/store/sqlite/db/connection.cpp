@@ -135,6 +135,7 @@ LogFile Connection::log_file() {
     sqlite3_file* file = nullptr;
     const int code = sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
     if (code != SQLITE_OK) fail(code, "look for the log");
+    PERDURE_ASSERT(file && file->pMethods);
     return {file, path_};
 }
 
