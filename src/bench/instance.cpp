@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "bench/look_again.h"
 #include "stage/stopwatch.h"
 
 namespace perdure::bench {
@@ -160,6 +161,7 @@ Result<std::map<std::string, std::size_t>> Instance::counts(std::string_view que
 }
 
 Result<void> Instance::wait_until_ended(std::string_view queue, std::size_t jobs) {
+    const Stopwatch watch;
     Stopwatch since_last;
     std::size_t before = 0;
     for (;;) {
@@ -174,7 +176,8 @@ Result<void> Instance::wait_until_ended(std::string_view queue, std::size_t jobs
             return error(Errc::unavailable,
                          fmt::format("of {} jobs in {} only {} have succeeded, {} ended otherwise",
                                      jobs, queue, ended, others));
-        std::this_thread::sleep_for(look_again);
+        const std::chrono::duration<double> pause(look_again_after_s(watch.seconds(), ended, jobs));
+        std::this_thread::sleep_for(pause);
     }
 }
 
