@@ -11,6 +11,8 @@
 #include "base/id.h"
 #include "base/result.h"
 #include "core/job.h"
+#include "ports/catalogue.h"
+#include "ports/views.h"
 #include "wire/json_reader.h"
 
 namespace perdure::handlers {

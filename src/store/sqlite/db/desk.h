@@ -43,55 +43,55 @@ public:
     // desk.
     template <class Call, class Then>
     Task<std::invoke_result_t<Call&>> ask(Call call, Then afterwards) {
-        using Value = std::invoke_result_t<Call&>;
-        const auto value = std::make_shared<std::optional<Value>>();
+        using Content = std::invoke_result_t<Call&>;
+        const auto content = std::make_shared<std::optional<Content>>();
         if (!thread_) {
-            value->emplace(call());
-            afterwards(std::make_unique<AnswerHere<Value>>(value));
-            co_return std::move(**value);
+            content->emplace(call());
+            afterwards(std::make_unique<AnswerHere<Content>>(content));
+            co_return std::move(**content);
         }
         const auto executor = co_await boost::asio::this_coro::executor;
-        auto hand_over = [this, value, executor, call = std::move(call),
+        auto hand_over = [this, content, executor, call = std::move(call),
                           afterwards = std::move(afterwards)](Suspended caller) mutable {
-            auto work = [value, call = std::move(call), afterwards = std::move(afterwards),
-                         answer = std::make_unique<AnswerAcross<Value>>(value, std::move(caller),
-                                                                        executor)]() mutable {
-                value->emplace(call());
+            auto work = [content, call = std::move(call), afterwards = std::move(afterwards),
+                         answer = std::make_unique<AnswerAcross<Content>>(
+                             content, std::move(caller), executor)]() mutable {
+                content->emplace(call());
                 afterwards(std::move(answer));
             };
             boost::asio::post(*thread_, std::move(work));
         };
         auto waiting = suspend(std::move(hand_over));
         co_await std::move(waiting);
-        co_return std::move(**value);
+        co_return std::move(**content);
     }
 
 private:
     // For a caller that waits for the call itself.
-    template <class Value>
+    template <class Content>
     class AnswerHere : public Answer {
     public:
-        explicit AnswerHere(std::shared_ptr<std::optional<Value>> value)
-            : value_(std::move(value)) {}
+        explicit AnswerHere(std::shared_ptr<std::optional<Content>> content)
+            : content_(std::move(content)) {}
         void give() override {}
-        void give_instead(const Error& why) override { value_->emplace(why); }
+        void give_instead(const Error& why) override { content_->emplace(why); }
 
     private:
-        std::shared_ptr<std::optional<Value>> value_;
+        std::shared_ptr<std::optional<Content>> content_;
     };
 
     // For a caller that another thread's loop resumes.
-    template <class Value>
-    class AnswerAcross final : public AnswerHere<Value> {
+    template <class Content>
+    class AnswerAcross final : public AnswerHere<Content> {
     public:
-        AnswerAcross(std::shared_ptr<std::optional<Value>> value, Suspended caller,
+        AnswerAcross(std::shared_ptr<std::optional<Content>> content, Suspended caller,
                      Executor executor)
-            : AnswerHere<Value>(std::move(value)),
+            : AnswerHere<Content>(std::move(content)),
               caller_(std::move(caller)),
               executor_(executor) {}
         void give() override { caller_.resume_later(executor_); }
         void give_instead(const Error& why) override {
-            AnswerHere<Value>::give_instead(why);
+            AnswerHere<Content>::give_instead(why);
             give();
         }
 
