@@ -81,6 +81,15 @@ TEST_F(ForgetNotesOnDisk, a_note_that_cannot_be_understood_stops_nobody) {
     EXPECT_EQ(forget(100), (std::vector{JobId{1}, JobId{9}}));
 }
 
+TEST_F(ForgetNotesOnDisk, a_job_that_cannot_be_understood_stops_nobody) {
+    open();
+    end_together(3);
+    sql("UPDATE job SET spec = x'63' WHERE id = 2");
+    reopen();
+    commit_all({at(days(14))});
+    EXPECT_EQ(forget(100), (std::vector{JobId{1}, JobId{3}}));
+}
+
 TEST_F(ForgetNotesOnDisk, what_had_ended_before_there_were_notes_is_noted) {
     open();
     const auto ids = end_together(5);
