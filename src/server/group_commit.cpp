@@ -10,10 +10,15 @@
 namespace perdure {
 namespace {
 
+std::size_t rows_of(const Change& change) {
+    const auto* all = std::get_if<SubmitAll>(&change);
+    return all ? all->jobs.size() : 1;
+}
+
+// How many jobs the store will have to do with.
 std::size_t jobs_of(const Change& change) {
-    if (const auto* all = std::get_if<SubmitAll>(&change)) return all->jobs.size();
-    if (const auto* claim = std::get_if<Claim>(&change)) return claim->max;
-    return 1;
+    const auto* claim = std::get_if<Claim>(&change);
+    return claim ? claim->max : rows_of(change);
 }
 
 bool reports_an_end(const std::vector<Change>& changes) {
@@ -23,10 +28,7 @@ bool reports_an_end(const std::vector<Change>& changes) {
 
 std::size_t rows_of(const std::vector<Change>& changes) {
     std::size_t rows = 0;
-    for (const auto& change : changes) {
-        const auto* all = std::get_if<SubmitAll>(&change);
-        rows += all ? all->jobs.size() : 1;
-    }
+    for (const auto& change : changes) rows += rows_of(change);
     return rows;
 }
 
@@ -58,7 +60,7 @@ Task<void> GroupCommit::open(ServerId server, Stop& stop) {
             co_return;
         }
         log_.write(Level::warn, "store does not open", "why", opened.error().what);
-        co_await alarm_->wait(options_.store_retry);
+        co_await alarm_->wait(store_retry);
     }
 }
 

@@ -35,7 +35,6 @@ class GroupCommit {
 public:
     struct Options {
         std::size_t rows_max = 5'000;
-        Duration store_retry = milliseconds(100);
         Timing timing;
     };
     // The newest service time that a reply has shown, and when it was first shown.
@@ -84,6 +83,7 @@ private:
         bool committed = false;  // and asked again only because the reply was lost
     };
     using Batch = std::vector<std::unique_ptr<Request>>;
+    static constexpr Duration store_retry = milliseconds(100);
     // A group that is with the store. One is carried out while the disk syncs the other.
     static constexpr std::size_t flights_max = 2;
     struct Flight {

@@ -189,7 +189,7 @@ Task<bool> GroupCommit::settle() {
             fatal_("this server's life was fenced off");
             co_return false;
         }
-        co_await settle_alarm_->wait(options_.store_retry);
+        co_await settle_alarm_->wait(store_retry);
     }
 }
 

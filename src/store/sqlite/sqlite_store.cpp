@@ -105,7 +105,7 @@ struct SqliteStore::Parts {
     }
 
     template <class Call>
-    auto write_and_sync(Call& call) {
+    auto carry_out(Call& call) {
         if (log_sync) log_sync->begin_write();
         rows_before = connection.rows_changed();
         return call(*this);
@@ -183,7 +183,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options,
 template <class Call>
 auto SqliteStore::write_with(Call call) {
     auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
-        return parts->write_and_sync(call);
+        return parts->carry_out(call);
     };
     auto afterwards = [parts = parts_.get()](auto answer) { parts->end_write(std::move(answer)); };
     return parts_->write_desk.ask(std::move(work), std::move(afterwards));
