@@ -24,8 +24,9 @@ void Figures::add(const Figures& other) {
 
 Verdict Campaign::run(std::uint64_t seed, Mode mode, const FaultSet& masked,
                       std::size_t trace_lines) {
-    const auto plan = draw_plan(seed, mode, masked);
-    Simulation simulation(plan, make_store_(plan.timing), trace_lines);
+    auto plan = draw_plan(seed, mode, masked);
+    if (forced_) plan.store = *forced_;
+    Simulation simulation(plan, make_store_(plan), trace_lines);
     return simulation.run();
 }
 
@@ -48,7 +49,7 @@ void Campaign::add(std::uint64_t seed, Mode mode) {
     if (shrink && verdict.violation->promise != "P12") failure.masked = shrunk(verdict);
     failure.verdict = run(seed, mode, failure.masked, events_shown);
     if (!failure.verdict.violation) failure.verdict = verdict;
-    failure.command = replay_command(seed, mode, failure.masked);
+    failure.command = replay_command(seed, mode, failure.masked, forced_);
     figures_.failures.push_back(std::move(failure));
 }
 
@@ -65,8 +66,10 @@ FaultSet Campaign::shrunk(const Verdict& verdict) {
     return masked;
 }
 
-std::string replay_command(std::uint64_t seed, Mode mode, const FaultSet& masked) {
+std::string replay_command(std::uint64_t seed, Mode mode, const FaultSet& masked,
+                           std::optional<StoreKind> forced) {
     auto command = fmt::format("./dev sim --seed {} --mode {} --trace", seed, to_string(mode));
+    if (forced) command += fmt::format(" --store {}", to_string(*forced));
     for (std::size_t i = 0; i < fault_count; ++i)
         if (masked.test(i)) command += fmt::format(" --without {}", fault_names[i]);
     return command;

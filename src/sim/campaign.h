@@ -14,7 +14,7 @@
 
 namespace perdure::sim {
 
-using StoreFactory = std::function<std::unique_ptr<Store>(const Timing&)>;
+using StoreFactory = std::function<std::unique_ptr<Store>(const Plan&)>;
 
 struct Failure {
     Verdict verdict;
@@ -36,7 +36,9 @@ struct Figures {
 
 class Campaign {
 public:
-    explicit Campaign(StoreFactory make_store) : make_store_(std::move(make_store)) {}
+    // `forced`: this store, whatever the seed has drawn.
+    explicit Campaign(StoreFactory make_store, std::optional<StoreKind> forced = std::nullopt)
+        : make_store_(std::move(make_store)), forced_(forced) {}
 
     Verdict run(std::uint64_t seed, Mode mode, const FaultSet& masked, std::size_t trace_lines);
     // Runs one seed and keeps its figures. One in a hundred runs twice.
@@ -48,10 +50,12 @@ private:
     FaultSet shrunk(const Verdict& verdict);
 
     StoreFactory make_store_;
+    std::optional<StoreKind> forced_;
     Figures figures_;
 };
 
-std::string replay_command(std::uint64_t seed, Mode mode, const FaultSet& masked);
+std::string replay_command(std::uint64_t seed, Mode mode, const FaultSet& masked,
+                           std::optional<StoreKind> forced);
 std::string describe(const Failure& failure);
 
 }  // namespace perdure::sim

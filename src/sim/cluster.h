@@ -9,9 +9,9 @@
 
 #include "base/log.h"
 #include "server/server.h"
-#include "sim/faults.h"
 #include "sim/host/sim_host.h"
 #include "sim/host/sim_processes.h"
+#include "sim/plan.h"
 #include "sim/world/sim_network.h"
 #include "sim/world/sim_store.h"
 #include "worker/worker.h"

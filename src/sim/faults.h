@@ -1,17 +1,10 @@
-// Faults: classes of accidents, each switched on or off for a whole run by the seed (swarm), and
-// the rates that the run draws. `Plan` is a run's expanded configuration.
+// Faults: classes of accidents, each switched on or off for a whole run by the seed (swarm).
 #pragma once
 
 #include <array>
 #include <bitset>
-#include <cstdint>
-#include <string>
+#include <cstddef>
 #include <string_view>
-
-#include "base/time.h"
-#include "core/policy_book.h"
-#include "core/timing.h"
-#include "sim/world/rng.h"
 
 namespace perdure::sim {
 
@@ -66,43 +59,6 @@ constexpr std::string_view to_string(Fault fault) {
     return fault_names[static_cast<std::size_t>(fault)];
 }
 
-enum class Mode { safety, liveness };
-constexpr std::string_view to_string(Mode mode) {
-    return mode == Mode::safety ? "safety" : "liveness";
-}
-
 using FaultSet = std::bitset<fault_count>;
-
-inline constexpr std::string_view poison_kind = "poison";  // the store cannot take such a job
-inline constexpr std::uint32_t pool_max = 2;  // of the limit `pool` that some jobs name
-
-// Everything that a seed decides before the run.
-struct Plan {
-    std::uint64_t seed = 0;
-    Mode mode = Mode::safety;
-    Timing timing;
-    std::uint32_t servers = 1;
-    std::uint32_t workers = 1;
-    std::uint32_t clients = 2;
-    std::uint32_t slots = 2;
-    FaultSet faults;
-    double accidents_per_minute = 6;
-    double message_fault = 0.01;  // loss and duplication, each
-    double store_fault = 0.01;    // aborts and unknown outcomes, each
-    Duration submit_every = seconds(4);
-    Duration job_max = seconds(25);
-    Duration length = minutes(2);
-    Duration faults_end = minutes(2);  // liveness: the frozen set from here on
-    bool all_hints_dropped = false;
-    // No accident of this run can cost an owner its lease: whoever is given up was given up by us.
-    bool owners_are_safe = false;
-    PolicyBook book;  // some workers have a policy of their own
-
-    bool has(Fault fault) const { return faults.test(static_cast<std::size_t>(fault)); }
-    std::string text() const;
-};
-
-// `masked` are classes that a shrinker has switched off.
-Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked = {});
 
 }  // namespace perdure::sim

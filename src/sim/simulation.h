@@ -11,8 +11,8 @@
 #include "sim/checkers/checker.h"
 #include "sim/checkers/history.h"
 #include "sim/cluster.h"
-#include "sim/faults.h"
 #include "sim/nemesis.h"
+#include "sim/plan.h"
 #include "sim/workloads/clients.h"
 
 namespace perdure::sim {

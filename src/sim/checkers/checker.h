@@ -19,8 +19,8 @@
 #include "core/ledger.h"
 #include "ports/views.h"
 #include "sim/checkers/history.h"
-#include "sim/faults.h"
 #include "sim/host/witness.h"
+#include "sim/plan.h"
 #include "sim/world/world.h"
 
 namespace perdure::sim {

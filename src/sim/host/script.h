@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 #include "core/cause.h"
-#include "sim/faults.h"
+#include "sim/plan.h"
 #include "sim/world/rng.h"
 
 namespace perdure::sim {

@@ -12,9 +12,9 @@
 
 #include "core/start.h"
 #include "ports/process.h"
-#include "sim/faults.h"
 #include "sim/host/script.h"
 #include "sim/host/witness.h"
+#include "sim/plan.h"
 #include "sim/world/sim_clock.h"
 #include "sim/world/world.h"
 

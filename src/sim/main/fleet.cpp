@@ -53,8 +53,8 @@ double speed(const FleetReport& report, double seconds) {
 
 }  // namespace
 
-std::unique_ptr<Store> memory_store(const Timing& timing) {
-    return std::make_unique<MemoryStore>(timing);
+std::unique_ptr<Store> memory_store(const Plan& plan) {
+    return std::make_unique<MemoryStore>(plan.timing);
 }
 
 Fleet::Fleet(FleetOptions options) : options_(std::move(options)) {
@@ -86,14 +86,14 @@ FleetReport Fleet::run() {
 }
 
 void Fleet::work(unsigned child, std::FILE* out) {
-    Campaign campaign(options_.make_store);
+    Campaign campaign(options_.make_store, options_.store);
     const auto started = Clock::now();
     for (std::uint64_t i = child;; i += options_.jobs) {
         if (options_.seeds > 0 && i >= options_.seeds) break;
         if (options_.seconds_max > 0 && seconds_since(started) >= options_.seconds_max) break;
         for (const auto mode : options_.modes) {
             const auto seed = options_.first + i;
-            fmt::print(out, "at ./dev sim --seed {} --mode {} --trace\n", seed, to_string(mode));
+            fmt::print(out, "at {}\n", replay_command(seed, mode, {}, options_.store));
             std::fflush(out);
             campaign.add(seed, mode);
         }

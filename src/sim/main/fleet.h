@@ -14,7 +14,7 @@
 
 namespace perdure::sim {
 
-std::unique_ptr<Store> memory_store(const Timing& timing);
+std::unique_ptr<Store> memory_store(const Plan& plan);
 
 struct FleetOptions {
     std::uint64_t first = 1;
@@ -23,6 +23,7 @@ struct FleetOptions {
     unsigned jobs = 0;
     std::vector<Mode> modes;
     StoreFactory make_store = memory_store;
+    std::optional<StoreKind> store = std::nullopt;  // nothing: as each seed draws it
 };
 
 struct FleetReport {

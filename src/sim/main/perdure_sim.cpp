@@ -25,7 +25,7 @@ struct Arguments {
     double seconds_max = 0;
     unsigned jobs = 0;
     std::string mode = "both";
-    std::string store = "memory";
+    std::string store = "drawn";
     std::string regressions;
     std::vector<std::string> without;
     bool one = false;
@@ -48,18 +48,20 @@ std::vector<Mode> modes_of(const Arguments& arguments) {
 }
 
 // A fresh one for each seed, in memory and without threads: the simulator owns the time.
-std::unique_ptr<Store> sqlite_store(const Timing& timing) {
-    auto store = SqliteStore::open({.threads = false, .durable = false}, timing);
+std::unique_ptr<Store> make_store(const Plan& plan) {
+    if (plan.store == StoreKind::memory) return memory_store(plan);
+    auto store = SqliteStore::open({.threads = false, .durable = false}, plan.timing);
     PERDURE_ASSERT(store.has_value());
     return std::move(*store);
 }
 
-StoreFactory store_of(const Arguments& arguments) {
-    return arguments.store == "sqlite" ? sqlite_store : memory_store;
+std::optional<StoreKind> forced_store(const Arguments& arguments) {
+    if (arguments.store == "drawn") return std::nullopt;
+    return arguments.store == "sqlite" ? StoreKind::sqlite : StoreKind::memory;
 }
 
 int replay(const Arguments& arguments) {
-    Campaign campaign(store_of(arguments));
+    Campaign campaign(make_store, forced_store(arguments));
     int failed = 0;
     for (const auto mode : modes_of(arguments)) {
         constexpr std::size_t all = 1'000'000;
@@ -87,7 +89,7 @@ int replay_all(const Arguments& arguments) {
         fmt::print(stderr, "perdure-sim: cannot read {}\n", path);
         return 2;
     }
-    Campaign campaign(store_of(arguments));
+    Campaign campaign(make_store, forced_store(arguments));
     int passed = 0;
     int failed = 0;
     for (std::string line; std::getline(file, line);) {
@@ -114,7 +116,8 @@ int run(const Arguments& arguments) {
                  .seconds_max = arguments.seconds_max,
                  .jobs = arguments.jobs,
                  .modes = modes_of(arguments),
-                 .make_store = store_of(arguments)});
+                 .make_store = make_store,
+                 .store = forced_store(arguments)});
     const auto report = fleet.run();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
     const auto text =
@@ -135,8 +138,8 @@ int main(int argc, char** argv) {
     app.add_option("--jobs", arguments.jobs, "processes at once; default: one for each core");
     app.add_option("--mode", arguments.mode, "safety, liveness or both")
         ->check(CLI::IsMember({"safety", "liveness", "both"}));
-    app.add_option("--store", arguments.store, "which store")
-        ->check(CLI::IsMember({"memory", "sqlite"}));
+    app.add_option("--store", arguments.store, "which store; else each seed draws one")
+        ->check(CLI::IsMember({"drawn", "memory", "sqlite"}));
     app.add_option("--without", arguments.without, "replay without this class of faults")
         ->check(CLI::IsMember(std::vector<std::string>(fault_names.begin(), fault_names.end())));
     app.add_option("--regressions", arguments.regressions, "replay every case of this file");

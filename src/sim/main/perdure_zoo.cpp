@@ -39,7 +39,8 @@ struct Catch {
 
 void hunt(Bug bug, const Arguments& arguments, std::FILE* out) {
     zoo_bug = bug;
-    Campaign campaign(memory_store);
+    // The bugs of a store live in the memory store: it is the model that the other is compared to.
+    Campaign campaign(memory_store, StoreKind::memory);
     for (std::uint64_t i = 0; i < arguments.seeds_max; ++i) {
         const auto mode = i % 2 == 0 ? Mode::safety : Mode::liveness;
         const auto seed = arguments.first + i / 2;

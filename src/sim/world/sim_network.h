@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 #include "ports/task.h"
-#include "sim/faults.h"
+#include "sim/plan.h"
 #include "sim/world/tap.h"
 #include "sim/world/world.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "ports/store.h"
-#include "sim/faults.h"
+#include "sim/plan.h"
 #include "sim/world/tap.h"
 #include "sim/world/world.h"
 
@@ -41,6 +41,7 @@ public:
     // Jobs that transactions have touched since the last look, in order.
     std::vector<JobId>& touched() { return touched_; }
 
+    std::size_t worth_sending_ahead() const { return plan_.worth_sending_ahead; }
     World& world() { return world_; }
     Store& inner() { return inner_; }
 
@@ -63,6 +64,7 @@ public:
 
     Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override;
     Task<Result<GroupReply>> commit(Group group) override;
+    std::size_t worth_sending_ahead() const override { return database_.worth_sending_ahead(); }
     Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
     Task<Result<ServiceView>> service() override;
     Task<Result<SessionView>> session(SessionId session) override;

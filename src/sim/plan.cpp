@@ -1,4 +1,4 @@
-#include "sim/faults.h"
+#include "sim/plan.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,10 @@
 namespace perdure::sim {
 
 namespace {
+
+// Jobs in a group that does not wait: more than these runs ever have at once, as in production
+// under little load.
+constexpr std::size_t groups_that_wait = 20;
 
 constexpr Fault costs_an_owner[] = {
     Fault::kill_worker,    Fault::kill_watchdog, Fault::pause_worker,  Fault::pause_host,
@@ -19,7 +23,9 @@ constexpr Fault costs_an_owner[] = {
 Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     Rng rng(seed * 2 + (mode == Mode::liveness ? 1 : 0));
     Plan plan{.seed = seed, .mode = mode};
-    plan.servers = rng.chance(0.3) ? 1 : 2;
+    plan.store = rng.chance(0.5) ? StoreKind::memory : StoreKind::sqlite;
+    plan.worth_sending_ahead = rng.chance(0.5) ? 1 : groups_that_wait;
+    plan.servers = static_cast<std::uint32_t>(rng.between(1, 3));
     plan.workers = static_cast<std::uint32_t>(rng.between(1, 6));
     plan.clients = static_cast<std::uint32_t>(rng.between(1, 3));
     plan.slots = static_cast<std::uint32_t>(rng.between(1, 4));
@@ -57,11 +63,13 @@ std::string Plan::text() const {
     for (std::size_t i = 0; i < fault_count; ++i)
         if (faults.test(i)) on += (on.empty() ? "" : " ") + std::string(fault_names[i]);
     return fmt::format(
-        "seed {} mode {}: {} servers, {} workers with {} slots, {} clients, hold {:.1f} s, "
+        "seed {} mode {}: {} store, {} servers, {} workers with {} slots, {} clients, hold {:.1f} "
+        "s, "
         "{:.1f} accidents a minute, message faults {:.3f}, store faults {:.3f}{}; faults: {}",
-        seed, to_string(mode), servers, workers, slots, clients, timing.hold.seconds(),
-        accidents_per_minute, message_fault, store_fault,
-        std::string(all_hints_dropped ? ", all hints dropped" : "") +
+        seed, to_string(mode), to_string(store), servers, workers, slots, clients,
+        timing.hold.seconds(), accidents_per_minute, message_fault, store_fault,
+        std::string(worth_sending_ahead > 1 ? ", small groups wait" : "") +
+            (all_hints_dropped ? ", all hints dropped" : "") +
             (owners_are_safe ? ", owners are safe" : ""),
         on.empty() ? "none" : on);
 }

@@ -1,0 +1,61 @@
+// Plan: a run's expanded configuration: everything that a seed decides before the run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "core/policy_book.h"
+#include "core/timing.h"
+#include "sim/faults.h"
+#include "sim/world/rng.h"
+
+namespace perdure::sim {
+
+enum class Mode { safety, liveness };
+constexpr std::string_view to_string(Mode mode) {
+    return mode == Mode::safety ? "safety" : "liveness";
+}
+
+// Which implementation of the store is behind the simulated connections.
+enum class StoreKind { memory, sqlite };
+constexpr std::string_view to_string(StoreKind store) {
+    return store == StoreKind::memory ? "memory" : "sqlite";
+}
+
+inline constexpr std::string_view poison_kind = "poison";  // the store cannot take such a job
+inline constexpr std::uint32_t pool_max = 2;  // of the limit `pool` that some jobs name
+
+struct Plan {
+    std::uint64_t seed = 0;
+    Mode mode = Mode::safety;
+    StoreKind store = StoreKind::memory;
+    std::size_t worth_sending_ahead = 1;  // what the store says of itself: small groups wait
+    Timing timing;
+    std::uint32_t servers = 1;
+    std::uint32_t workers = 1;
+    std::uint32_t clients = 2;
+    std::uint32_t slots = 2;
+    FaultSet faults;
+    double accidents_per_minute = 6;
+    double message_fault = 0.01;  // loss and duplication, each
+    double store_fault = 0.01;    // aborts and unknown outcomes, each
+    Duration submit_every = seconds(4);
+    Duration job_max = seconds(25);
+    Duration length = minutes(2);
+    Duration faults_end = minutes(2);  // liveness: the frozen set from here on
+    bool all_hints_dropped = false;
+    // No accident of this run can cost an owner its lease: whoever is given up was given up by us.
+    bool owners_are_safe = false;
+    PolicyBook book;  // some workers have a policy of their own
+
+    bool has(Fault fault) const { return faults.test(static_cast<std::size_t>(fault)); }
+    std::string text() const;
+};
+
+// `masked` are classes that a shrinker has switched off.
+Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked = {});
+
+}  // namespace perdure::sim
