@@ -107,7 +107,7 @@ void Cluster::start_worker(std::size_t i) {
         std::make_unique<Worker>(WorkerPorts{*node.clock, *node.random, *node.api, *node.processes},
                                  WorkerOptions{.name = fmt::format("worker-{}", i),
                                                .slots = parts_.plan.slots,
-                                               .offer = {},
+                                               .offer = parts_.plan.offer_of(i),
                                                .timing = parts_.plan.timing},
                                  log);
     node.worker->start();

@@ -121,6 +121,27 @@ void Nemesis::strike_rest(Fault fault) {
     cluster_.server(some_server()).time.wall_us += by.us;
 }
 
+bool Nemesis::is_served(const Shape& shape) const {
+    const auto& plan = cluster_.parts().plan;
+    for (std::size_t w = 0; w < gone_.size(); ++w)
+        if (!gone_[w] && matches(plan.offer_of(w), shape)) return true;
+    return false;
+}
+
+bool Nemesis::is_expendable(std::size_t worker) const {
+    const auto& plan = cluster_.parts().plan;
+    const auto taken_by_another = [&](const Shape& shape) {
+        for (std::size_t w = 0; w < gone_.size(); ++w)
+            if (w != worker && matches(plan.offer_of(w), shape)) return true;
+        return false;
+    };
+    for (const auto& tenant : plan.tenants)
+        for (const auto& queue : plan.queues)
+            for (const auto& kind : plan.kinds)
+                if (!taken_by_another({tenant, queue, kind})) return false;
+    return true;
+}
+
 void Nemesis::freeze() {
     auto& parts = cluster_.parts();
     parts.world.trace("faults end; what stays broken is frozen");
@@ -137,8 +158,8 @@ void Nemesis::freeze() {
         }
         cluster_.start_server(s);
     }
-    const bool lose_worker = cluster_.worker_count() > 1 && rng_.chance(0.7);
     const auto lost_worker = some_worker();
+    const bool lose_worker = is_expendable(lost_worker) && rng_.chance(0.8);
     for (std::size_t w = 0; w < cluster_.worker_count(); ++w) {
         cluster_.resume_host(w);
         cluster_.start_worker(w);

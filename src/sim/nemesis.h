@@ -15,6 +15,8 @@ public:
     // Accidents until `until`; in liveness mode the frozen set begins there.
     void start(TrueTime until);
     std::uint64_t accidents() const { return accidents_; }
+    // Some worker that will not stay broken takes such jobs.
+    bool is_served(const Shape& shape) const;
 
 private:
     void plan_next();
@@ -22,6 +24,8 @@ private:
     void strike_process(Fault fault);
     void strike_network(Fault fault);
     void strike_rest(Fault fault);
+    // Without it, every shape that another worker takes is still taken.
+    bool is_expendable(std::size_t worker) const;
     // Everything heals but a few permanent faults; a healthy core stays.
     void freeze();
     std::size_t some_server() { return rng_.below(cluster_.server_count()); }

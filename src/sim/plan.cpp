@@ -18,6 +18,41 @@ constexpr Fault costs_an_owner[] = {
     Fault::lose_message,   Fault::cut_one_way,   Fault::cut_both_ways, Fault::slow_store,
     Fault::kill_own_worker};
 
+std::vector<std::string> some_of(Rng& rng, const std::vector<std::string>& names) {
+    std::vector<std::string> some;
+    for (const auto& name : names)
+        if (rng.chance(0.5)) some.push_back(name);
+    if (some.empty()) some.push_back(names[rng.below(names.size())]);
+    return some;
+}
+
+// Every tenant has one worker that takes all of its queues and kinds, said in either way; the
+// others take what they happen to take.
+void draw_shapes(Rng& rng, Plan& plan) {
+    const std::vector<std::string> queues = {"default", "night", "mail"};
+    const std::vector<std::string> kinds = {"work", "send", "count"};
+    plan.queues.assign(queues.begin(), queues.begin() + rng.between(1, 3));
+    plan.kinds.assign(kinds.begin(), kinds.begin() + rng.between(1, 3));
+    if (plan.workers > 1 && rng.chance(0.5)) plan.tenants.push_back("other");
+    for (std::uint32_t i = 0; i < plan.workers; ++i) {
+        Offer offer{.tenant = plan.tenants[i % plan.tenants.size()], .queues = {}, .kinds = {}};
+        const bool takes_all = i < plan.tenants.size();
+        if (rng.chance(0.5)) offer.queues = takes_all ? plan.queues : some_of(rng, plan.queues);
+        if (rng.chance(0.5)) offer.kinds = takes_all ? plan.kinds : some_of(rng, plan.kinds);
+        plan.offers.push_back(std::move(offer));
+    }
+}
+
+void draw_settings(Rng& rng, Plan& plan) {
+    plan.limits_change = rng.chance(0.5);
+    plan.queues_pause = rng.chance(0.4);
+    plan.retention_ends = rng.chance(0.0);
+    if (!plan.retention_ends) return;
+    // Longer than the time between two full checks: each end is seen before it may be gone.
+    plan.timing.retention = rng.between(seconds(5), seconds(25));
+    plan.timing.unresolved = rng.between(seconds(15), seconds(60));
+}
+
 }  // namespace
 
 Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
@@ -55,6 +90,8 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
         for (const auto fault : costs_an_owner) plan.faults.reset(static_cast<std::size_t>(fault));
     plan.faults &= ~masked;
     plan.book = draw_book(rng, plan.workers);
+    draw_shapes(rng, plan);
+    draw_settings(rng, plan);
     return plan;
 }
 
@@ -62,16 +99,23 @@ std::string Plan::text() const {
     std::string on;
     for (std::size_t i = 0; i < fault_count; ++i)
         if (faults.test(i)) on += (on.empty() ? "" : " ") + std::string(fault_names[i]);
+    std::string also;
+    const auto add = [&](bool is_so, std::string_view what) {
+        if (is_so) also += fmt::format(", {}", what);
+    };
+    add(worth_sending_ahead > 1, "small groups wait");
+    add(limits_change, "limits change");
+    add(queues_pause, "queues pause");
+    add(retention_ends, "retention ends");
+    add(all_hints_dropped, "all hints dropped");
+    add(owners_are_safe, "owners are safe");
     return fmt::format(
-        "seed {} mode {}: {} store, {} servers, {} workers with {} slots, {} clients, hold {:.1f} "
-        "s, "
-        "{:.1f} accidents a minute, message faults {:.3f}, store faults {:.3f}{}; faults: {}",
-        seed, to_string(mode), to_string(store), servers, workers, slots, clients,
-        timing.hold.seconds(), accidents_per_minute, message_fault, store_fault,
-        std::string(worth_sending_ahead > 1 ? ", small groups wait" : "") +
-            (all_hints_dropped ? ", all hints dropped" : "") +
-            (owners_are_safe ? ", owners are safe" : ""),
-        on.empty() ? "none" : on);
+        "seed {} mode {}: {} store, {} servers, {} workers with {} slots, {} clients, {} tenants, "
+        "{} queues, {} kinds, hold {:.1f} s, {:.1f} accidents a minute, message faults {:.3f}, "
+        "store faults {:.3f}{}; faults: {}",
+        seed, to_string(mode), to_string(store), servers, workers, slots, clients, tenants.size(),
+        queues.size(), kinds.size(), timing.hold.seconds(), accidents_per_minute, message_fault,
+        store_fault, also, on.empty() ? "none" : on);
 }
 
 }  // namespace perdure::sim

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/time.h"
+#include "core/claim.h"
 #include "core/policy_book.h"
 #include "core/timing.h"
 #include "sim/faults.h"
@@ -25,8 +27,9 @@ constexpr std::string_view to_string(StoreKind store) {
     return store == StoreKind::memory ? "memory" : "sqlite";
 }
 
-inline constexpr std::string_view poison_kind = "poison";  // the store cannot take such a job
-inline constexpr std::uint32_t pool_max = 2;  // of the limit `pool` that some jobs name
+inline constexpr std::string_view poison_kind = "poison";      // the store cannot take such a job
+inline constexpr std::string_view unserved_kind = "unserved";  // no worker lists it by name
+inline constexpr std::uint32_t pool_max = 2;  // at first, of the limit `pool` that some jobs name
 
 struct Plan {
     std::uint64_t seed = 0;
@@ -38,6 +41,14 @@ struct Plan {
     std::uint32_t workers = 1;
     std::uint32_t clients = 2;
     std::uint32_t slots = 2;
+    // What clients submit: each of these with each.
+    std::vector<std::string> tenants = {"default"};
+    std::vector<std::string> queues = {"default"};
+    std::vector<std::string> kinds = {"work"};
+    std::vector<Offer> offers;    // of the workers, by number; a story's take everything
+    bool limits_change = false;   // clients raise and lower them
+    bool queues_pause = false;    // clients pause queues, and always let them go on
+    bool retention_ends = false;  // within the run
     FaultSet faults;
     double accidents_per_minute = 6;
     double message_fault = 0.01;  // loss and duplication, each
@@ -51,6 +62,9 @@ struct Plan {
     bool owners_are_safe = false;
     PolicyBook book;  // some workers have a policy of their own
 
+    Offer offer_of(std::size_t worker) const {
+        return worker < offers.size() ? offers[worker] : Offer{};
+    }
     bool has(Fault fault) const { return faults.test(static_cast<std::size_t>(fault)); }
     std::string text() const;
 };

@@ -40,7 +40,13 @@ Simulation::Simulation(Plan plan, std::unique_ptr<Store> store, std::size_t trac
                 [this](SessionId id) {
                     auto session = run_now(store_->session(id));
                     return session ? std::optional(std::move(*session)) : std::nullopt;
-                }}),
+                },
+                [this](JobId id) -> std::optional<JobView> {
+                    auto found = run_now(store_->jobs({id}));
+                    if (!found || found->empty()) return std::nullopt;
+                    return std::move(found->front());
+                },
+                [this](const Shape& shape) { return nemesis_->is_served(shape); }}),
       sink_(std::make_unique<TraceSink>(world_)) {
     world_.keep_trace(trace_lines);
     cluster_ = std::make_unique<Cluster>(
@@ -113,10 +119,13 @@ void Simulation::observe() {
 
 Checker::Ledger Simulation::ledger() {
     Checker::Ledger entries;
-    auto page = run_now(dynamic_cast<Catalogue&>(*store_).recoveries({.limit = everything}));
-    PERDURE_ASSERT(page.has_value());
-    for (auto& line : page->recoveries)
-        entries[line.entry.attempt.job].push_back(std::move(line.entry));
+    auto& catalogue = dynamic_cast<Catalogue&>(*store_);
+    for (const auto& tenant : plan_.tenants) {
+        auto page = run_now(catalogue.recoveries({.tenant = tenant, .limit = everything}));
+        PERDURE_ASSERT(page.has_value());
+        for (auto& line : page->recoveries)
+            entries[line.entry.attempt.job].push_back(std::move(line.entry));
+    }
     return entries;
 }
 

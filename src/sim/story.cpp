@@ -115,7 +115,7 @@ Story::Asked<Reply> Story::wait_for(std::shared_ptr<Asked<Reply>> asked) {
 
 Story::AskedSubmit Story::send_submit(Work work) {
     auto spec = spec_of(work);
-    auto& history = simulation_.history().submits[*spec.idempotency_key];
+    auto& history = simulation_.history().submits[{spec.tenant, *spec.idempotency_key}];
     history.spec = spec;
     ++history.sent;
     return send<Submitted>("submit", [spec](JobService& jobs) { return jobs.submit(spec); });
@@ -125,7 +125,7 @@ Story::AskedSubmit Story::try_submit(Work work) {
     if (!work.idempotency_key) work.idempotency_key = fmt::format("submit-{}", ++next_key_);
     auto asked = send_submit(work);
     wait_for(asked);
-    auto& history = simulation_.history().submits[*work.idempotency_key];
+    auto& history = simulation_.history().submits[{"default", *work.idempotency_key}];
     if (asked->is_ok()) history.accepted.insert(asked->answer->value().id);
     if (asked->answer && !asked->is_ok() && !asked->said(Errc::outcome_unknown)) ++history.refused;
     return asked;
@@ -175,14 +175,21 @@ void Story::hold_job(JobId job) {
 
 void Story::pause_queue(bool paused) {
     const PauseQueue pause{.tenant = "default", .queue = "default", .paused = paused};
-    wait_for(send<bool>("pause", [pause](JobService& jobs) { return as_bool(jobs.pause(pause)); }));
+    auto& wanted = simulation_.history().paused[{pause.tenant, pause.queue}];
+    const auto number = wanted.ask(paused);
+    const auto asked = wait_for(
+        send<bool>("pause", [pause](JobService& jobs) { return as_bool(jobs.pause(pause)); }));
+    if (asked.is_ok()) wanted.acknowledge(number);
 }
 
 void Story::define_pool() {
     run_until("a server", [this] { return is_ready(server(0)); });
     const DefineLimit pool{.tenant = "default", .name = "pool", .max = pool_max};
-    wait_for(send<bool>("define",
-                        [pool](JobService& jobs) { return as_bool(jobs.define_limit(pool)); }));
+    auto& wanted = simulation_.history().limits[{Thing::Kind::limit, pool.tenant, pool.name}];
+    const auto number = wanted.ask(pool.max);
+    const auto asked = wait_for(send<bool>(
+        "define", [pool](JobService& jobs) { return as_bool(jobs.define_limit(pool)); }));
+    if (asked.is_ok()) wanted.acknowledge(number);
 }
 
 void Story::run_for(Duration length) { simulation_.run_for(length); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/probe.h"
 #include "core/claim.h"
 #include "core/policy.h"
 
@@ -35,6 +36,9 @@ void Checker::report(std::string promise, std::string what) {
 
 void Checker::began(const WitnessedRun& run, const JobView* job) {
     if (!began_.insert(run.attempt).second) report("P4", name(run.attempt) + " was started twice");
+    // It needs not ask, and its job has come to an end elsewhere.
+    const bool too_late = !job && !run.terms.asks && may_be_gone(run.attempt.job, now_);
+    if (too_late) return reached<"process_began_after_its_job_was_gone">();
     if (!job) return report("P1", name(run.attempt) + " runs, but the store has no such job");
     const auto* attempt = find_attempt(*job, run.attempt.epoch);
     if (!attempt) return report("P2", name(run.attempt) + " runs, but was never claimed");
@@ -62,20 +66,6 @@ void Checker::check_exclusive(const WitnessedRun& run) {
             report("P2", fmt::format("{} started while {} was alive", name(run.attempt),
                                      name(other.attempt)));
     }
-}
-
-// No more processes than a limit allows.
-void Checker::check_limits(const WitnessedRun& run) {
-    if (run.spec->limits.empty()) return;
-    std::uint32_t alive = 0;
-    for (const auto index : parts_.witness.alive()) {
-        const auto& other = parts_.witness.runs()[index];
-        const bool counts = !other.orphan && !parts_.is_frozen(other.host);
-        if (counts && other.spec->limits == run.spec->limits) ++alive;
-    }
-    if (alive > pool_max)
-        report("C4", fmt::format("{} started as number {} of a limit of {}", name(run.attempt),
-                                 alive, pool_max));
 }
 
 void Checker::check_once(const WitnessedRun& run, const JobView& job) {
@@ -117,7 +107,17 @@ void Checker::changed(const JobView& job) {
         report("P2", fmt::format("{} left its end {} and became {}", job.id.text(),
                                  to_string(known.state), to_string(job.state)));
     check_release(job, known.generation);
-    known = {job.state, job.epoch, job.generation};
+    const auto before = known;
+    known = {.state = job.state,
+             .epoch = job.epoch,
+             .generation = job.generation,
+             .spec = job.spec,
+             .is_in_run = job.run.has_value(),
+             .keeps = job.kept_until.has_value(),
+             .discarded = job.discarded,
+             .ended_at = job.ended_at};
+    if (job.run && job.run->attempt.epoch > before.epoch) check_claim(job, before);
+    check_key(job);
     check_ends(job);
     check_budget(job);
     check_judgement(job);

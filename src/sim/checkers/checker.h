@@ -5,6 +5,7 @@
 //   in full, regularly  [P1] [P3] [P6] [P8] every accepted job is in exactly one place with a
 //                       deadline, holders match, budgets hold, nothing is left behind
 //                       [P5] the ledger tells every repair; E2 no careless release
+//   after each claim    E6 C4 by whom, in what order, from which queue, under which limit
 //   at the end          [P5] liveness: everything that can end has ended
 #pragma once
 
@@ -35,6 +36,9 @@ public:
         // A frozen machine runs nothing; it must act at once when it wakes.
         std::function<bool(std::uint32_t host)> is_frozen;
         std::function<std::optional<SessionView>(SessionId)> session;
+        std::function<std::optional<JobView>(JobId)> job;
+        // Somebody who is not broken for good takes such jobs.
+        std::function<bool(const Shape&)> is_served;
     };
     explicit Checker(Parts parts) : parts_(std::move(parts)) {}
 
@@ -56,13 +60,23 @@ public:
     void report(std::string promise, std::string what);
 
 private:
+    // What was last seen of a job.
+    struct Known {
+        JobState state = JobState::scheduled;
+        Epoch epoch;
+        std::uint32_t generation = 0;
+        std::shared_ptr<const JobSpec> spec = {};
+        bool is_in_run = false;
+        bool keeps = false;  // its key and limits, for "retry now"
+        bool discarded = false;
+        std::optional<ServiceTime> ended_at = std::nullopt;
+    };
     void check_exclusive(const WitnessedRun& run);
     void check_once(const WitnessedRun& run, const JobView& job);
     void check_resumable(const WitnessedRun& run, const JobView& job);
     void check_cancel(const WitnessedRun& run, const JobView& job);
     void check_ends(const JobView& job);
     void check_given_up(const JobView& job, const AttemptView& attempt);
-    void check_limits(const WitnessedRun& run);
     void check_stale(const WitnessedRun& run, const JobView& job);
     // A policy that has judged ends of a job, and what it counts.
     struct Judge {
@@ -88,15 +102,21 @@ private:
     void check_awaited(const WitnessedRun& run, const JobView& job);
     void check_made(const JobView& job);
     void check_relations(const AuditView& audit);
-    void check_parent(const JobView& job, const std::map<JobId, const JobView*>& jobs);
+    void check_parent(const JobView& job, const std::map<JobId, const JobView*>& jobs,
+                      ServiceTime now);
+    // claim_check.cpp
+    void check_claim(const JobView& job, const Known& before);
+    void check_order(const JobView& job, const Offer& offer);
+    void check_room(const JobView& job, const Thing& limit);
+    void check_limits(const WitnessedRun& run);
+    void check_key(const JobView& job);
+    bool may_be_gone(JobId job, ServiceTime now) const;
 
-    struct Known {
-        JobState state = JobState::scheduled;
-        Epoch epoch;
-        std::uint32_t generation = 0;
-    };
     Parts parts_;
     std::map<JobId, Known> known_;
+    std::map<SubmitKey, JobId> keys_;
+    std::map<AttemptKey, std::uint32_t> claimed_under_;  // how many its limit allowed then
+    ServiceTime now_;                                    // the newest that was seen
     std::set<AttemptKey> began_;
     struct SeenEnd {
         TrueTime at;  // when the store was first seen to say so

@@ -9,14 +9,16 @@
 namespace perdure::sim {
 namespace {
 
-constexpr auto overdue_max = seconds(5);  // of service time
-
-std::uint32_t max_of(const Thing& thing) { return thing.kind == Thing::Kind::key ? 1 : pool_max; }
+constexpr auto overdue_max = seconds(5);     // of service time
+constexpr auto pruned_within = seconds(90);  // of service time, while nothing is broken
 
 // What was freed has promoted the first of each shape: the others wait behind it.
 bool somebody_goes_first(const JobView& job, const AuditView& audit) {
     return std::any_of(audit.jobs.begin(), audit.jobs.end(), [&](const JobView& other) {
-        if (other.state != JobState::ready || other.spec->queue != job.spec->queue) return false;
+        const bool same_shape = other.spec->queue == job.spec->queue &&
+                                other.spec->kind == job.spec->kind &&
+                                other.spec->tenant == job.spec->tenant;
+        if (other.state != JobState::ready || !same_shape) return false;
         const auto things = things_of(*other.spec);
         return std::find(things.begin(), things.end(), *job.blocked_on) != things.end();
     });
@@ -26,6 +28,7 @@ bool somebody_goes_first(const JobView& job, const AuditView& audit) {
 
 void Checker::full(const AuditView& audit, const std::map<SessionId, SessionView>& sessions,
                    const std::set<std::uint32_t>& heard) {
+    now_ = audit.clock.now;
     for (const auto host : heard) heard_since_.try_emplace(host, parts_.world.now());
     std::erase_if(heard_since_, [&](const auto& entry) { return !heard.contains(entry.first); });
     for (const auto& job : audit.jobs) {
@@ -85,9 +88,17 @@ void Checker::check_accepted(const AuditView& audit) {
     for (const auto& job : audit.jobs) stored.insert(job.id);
     for (const auto& [key, submit] : parts_.history.submits) {
         if (submit.accepted.size() > 1)
-            report("P1", fmt::format("key {} was answered with two jobs", key));
-        for (const auto id : submit.accepted)
-            if (!stored.contains(id)) report("P1", id.text() + " was accepted and is lost");
+            report("P1", fmt::format("key {} was answered with two jobs", key.key));
+        for (const auto id : submit.accepted) {
+            if (stored.contains(id)) continue;
+            if (!may_be_gone(id, audit.clock.now))
+                report("P1", id.text() + " was accepted and is lost");
+            reached<"job_gone_after_its_retention">();
+        }
+        const auto known = keys_.find(key);
+        const bool was_there = known != keys_.end() && may_be_gone(known->second, audit.clock.now);
+        if (submit.gone && !was_there)
+            report("C5", fmt::format("key {} was called gone, and its job is not", key.key));
     }
 }
 
@@ -116,7 +127,8 @@ void Checker::check_holders(const AuditView& audit) {
                 if (!holding.contains({job.id, thing}))
                     report("C3", fmt::format("{} runs without {}", job.id.text(), thing.name));
         if (job.state != JobState::blocked || !job.blocked_on) continue;
-        if (taken[*job.blocked_on] < max_of(*job.blocked_on) && !somebody_goes_first(job, audit))
+        const auto least = parts_.history.most_and_least(*job.blocked_on).second;
+        if (taken[*job.blocked_on] < least && !somebody_goes_first(job, audit))
             report("P3", fmt::format("{} waits for {}, which is free", job.id.text(),
                                      job.blocked_on->name));
     }
@@ -167,7 +179,8 @@ bool Checker::may_be_late(const JobView& job, const JobsById& jobs) const {
     const bool held = job.state == JobState::blocked && !job.blocked_on;
     // It waits for one of those: check_relations() sees to it.
     const bool waits = job.state == JobState::waiting;
-    if (never_ends || dated || held || waits) return true;
+    const bool unserved = !parts_.is_served({job.spec->tenant, job.spec->queue, job.spec->kind});
+    if (never_ends || dated || held || waits || unserved) return true;
     return std::any_of(job.awaited.begin(), job.awaited.end(), [&](const AwaitedView& row) {
         const auto other = jobs.find(row.after.job);
         return other != jobs.end() && may_be_late(*other->second, jobs);
@@ -179,8 +192,12 @@ void Checker::finished(const AuditView& audit) {
     std::size_t succeeded = 0;
     JobsById jobs;
     for (const auto& job : audit.jobs) jobs[job.id] = &job;
+    for (const auto& [id, known] : known_)
+        if (known.state == JobState::succeeded) ++succeeded;
     for (const auto& job : audit.jobs) {
-        if (job.state == JobState::succeeded) ++succeeded;
+        const bool too_long =
+            parts_.plan.retention_ends && may_be_gone(job.id, audit.clock.now - pruned_within);
+        if (too_long) report("P5", job.id.text() + " is there long after its retention");
         if (has_ended(job.state) || may_be_late(job, jobs)) continue;
         report("P5", fmt::format("{} is still {} at the end (epoch {}, {} attempts)", job.id.text(),
                                  to_string(job.state), job.epoch.value, job.attempts.size()));

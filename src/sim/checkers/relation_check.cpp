@@ -55,19 +55,22 @@ void Checker::check_relations(const AuditView& audit) {
         for (const auto& m : job.made) {
             const auto callback = jobs.find(m.job);
             const CallbackOf of{job.id, m.generation, m.number};
+            if (callback == jobs.end() && may_be_gone(m.job, audit.clock.now)) continue;
             if (callback == jobs.end() || callback->second->spec->callback_of != of)
                 report("P7",
                        fmt::format("callback {} of {} does not exist", m.number, job.id.text()));
         }
-        check_parent(job, jobs);
+        check_parent(job, jobs, audit.clock.now);
     }
 }
 
 // No callback without the end that made it, and none twice.
-void Checker::check_parent(const JobView& job, const std::map<JobId, const JobView*>& jobs) {
+void Checker::check_parent(const JobView& job, const std::map<JobId, const JobView*>& jobs,
+                           ServiceTime now) {
     const auto& of = job.spec->callback_of;
     if (!of) return;
     const auto parent = jobs.find(of->job);
+    if (parent == jobs.end() && may_be_gone(of->job, now)) return;
     const auto is_this = [&](const MadeCallback& m) {
         return m.job == job.id && m.generation == of->generation && m.number == of->number;
     };

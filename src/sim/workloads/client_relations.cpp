@@ -2,6 +2,7 @@
 // callbacks that are added at any time.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/probe.h"
@@ -16,29 +17,55 @@ On draw_on(Rng& rng) { return static_cast<On>(rng.below(3)); }
 
 }  // namespace
 
-Callback Clients::draw_callback(int level) {
-    JobSpec spec{.kind = "work"};
+Callback Clients::draw_callback(int level, const std::string& tenant) {
+    JobSpec spec{.tenant = tenant, .queue = draw_of(parts_.plan.queues), .kind = {}};
+    spec.kind = draw_of(parts_.plan.kinds);
     spec.args = parts_.scripts.add(draw_script(rng_, parts_.plan));
     if (rng_.chance(0.2)) spec.key = fmt::format("key-{}", rng_.below(3));
     if (rng_.chance(0.2)) spec.policy.name = PolicyName::forever;
     if (rng_.chance(0.2)) spec.effects = Effects::once;
     spec.timeouts.run = rng_.between(seconds(2), parts_.plan.job_max * 3);
-    if (level < levels_max && rng_.chance(0.3)) spec.callbacks.push_back(draw_callback(level + 1));
+    if (level < levels_max && rng_.chance(0.3))
+        spec.callbacks.push_back(draw_callback(level + 1, tenant));
     return {draw_on(rng_), std::make_shared<const JobSpec>(std::move(spec))};
 }
 
 void Clients::relate(JobSpec& spec) {
     if (rng_.chance(0.2))
         for (auto count = 1 + rng_.below(2); count > 0; --count)
-            spec.callbacks.push_back(draw_callback(1));
+            spec.callbacks.push_back(draw_callback(1, spec.tenant));
     if (!known_.empty() && rng_.chance(0.15))
         for (auto count = 1 + rng_.below(2); count > 0; --count)
-            spec.after.push_back({known_[rng_.below(known_.size())], draw_on(rng_)});
+            spec.after.push_back({known_[rng_.below(known_.size())].id, draw_on(rng_)});
+}
+
+// One that was accepted before, unless it was part of a batch and waited for another part.
+std::optional<JobSpec> Clients::draw_submitted() {
+    if (known_.empty()) return std::nullopt;
+    const auto& known = known_[rng_.below(known_.size())];
+    const auto& spec = parts_.history.submits.at({known.tenant, known.key}).spec;
+    const auto by_index = [](const After& after) { return after.job == JobId{}; };
+    if (std::any_of(spec.after.begin(), spec.after.end(), by_index)) return std::nullopt;
+    return spec;
 }
 
 // Parts that run at the same time or one after the other, and one that waits for all of them.
 std::vector<JobRequest> Clients::draw_batch() {
     std::vector<JobRequest> batch;
+    const auto tenant = draw_tenant();
+    const bool mixed = rng_.chance(0.1);
+    const auto add = [&]() -> JobRequest& {
+        // Seldom for somebody else: then those that wait for it are refused, and all with them.
+        auto spec = draw_spec(mixed && rng_.chance(0.3) ? draw_tenant() : tenant);
+        // Seldom one that was submitted before: it is found, and counts for those that wait for it.
+        const auto before = !mixed && rng_.chance(0.1) ? draw_submitted() : std::nullopt;
+        if (before && before->tenant == tenant) {
+            reached<"batch_with_a_job_that_was_there">();
+            spec = *before;
+        }
+        return batch.emplace_back(
+            JobRequest{.spec = std::move(spec), .policy = PolicyWish::chosen});
+    };
     const auto parts = static_cast<std::uint32_t>(1 + rng_.below(3));
     const bool serial = rng_.chance(0.5);
     const auto wait_for = [&](JobRequest& request, std::uint32_t index, On on) {
@@ -46,27 +73,26 @@ std::vector<JobRequest> Clients::draw_batch() {
         request.spec.after.push_back({JobId{}, on});
     };
     for (std::uint32_t i = 0; i < parts; ++i) {
-        auto& part =
-            batch.emplace_back(JobRequest{.spec = draw_spec(), .policy = PolicyWish::chosen});
+        auto& part = add();
         if (serial && i > 0) wait_for(part, i - 1, On::success);
     }
-    auto& last = batch.emplace_back(JobRequest{.spec = draw_spec(), .policy = PolicyWish::chosen});
+    auto& last = add();
     const auto on = rng_.chance(0.5) ? On::end : On::success;
     for (std::uint32_t i = 0; i < parts; ++i) wait_for(last, i, on);
     return batch;
 }
 
-void Clients::note_accepted(const std::string& key, JobId id) {
+void Clients::note_accepted(const SubmitKey& key, JobId id) {
     auto& history = parts_.history.submits[key];
     if (history.accepted.empty()) ++parts_.history.accepted;
-    if (history.accepted.insert(id).second) known_.push_back(id);
+    if (history.accepted.insert(id).second) known_.push_back({id, key.tenant, key.key});
 }
 
 Task<void> Clients::submit_batch(std::size_t client) {
     const auto batch = draw_batch();
     const auto each = [&](auto act) {
         for (const auto& request : batch)
-            act(parts_.history.submits[*request.spec.idempotency_key], request);
+            act(parts_.history.submits[submit_key(request.spec)], request);
     };
     each([](SubmitHistory& history, const JobRequest& request) { history.spec = request.spec; });
     constexpr int tries = 20;
@@ -78,7 +104,7 @@ Task<void> Clients::submit_batch(std::size_t client) {
         if (answer && *answer && !refused) {
             const auto& jobs = std::get<std::vector<Submitted>>(**answer);
             for (std::size_t j = 0; j < jobs.size(); ++j)
-                note_accepted(*batch[j].spec.idempotency_key, jobs[j].id);
+                note_accepted(submit_key(batch[j].spec), jobs[j].id);
             reached<"batch_accepted">();
             co_return;
         }
@@ -89,8 +115,9 @@ Task<void> Clients::submit_batch(std::size_t client) {
     }
 }
 
-Task<void> Clients::add_callback(std::size_t client, JobId job) {
-    const auto callback = draw_callback(1);
+Task<void> Clients::add_callback(std::size_t client, const Known& known) {
+    const auto job = known.id;
+    const auto callback = draw_callback(1, known.tenant);
     auto add_it = [job, callback](JobService& jobs) { return jobs.add_callback(job, callback); };
     auto answer = co_await ask<CallbackAdded>(client, std::move(add_it));
     if (!answer || !*answer) co_return;

@@ -10,9 +10,6 @@
 namespace perdure::sim {
 namespace {
 
-Task<Result<bool>> define_pool(JobService& jobs) {
-    return as_bool(jobs.define_limit({.tenant = "default", .name = "pool", .max = pool_max}));
-}
 Task<Result<bool>> hold_job(JobService& jobs, JobId job) { return as_bool(jobs.hold(job)); }
 Task<Result<bool>> unhold_job(JobService& jobs, JobId job) { return as_bool(jobs.unhold(job)); }
 Task<Result<bool>> deal(JobService& jobs, DealWithQuarantined act) {
@@ -28,11 +25,14 @@ Clients::Clients(Parts parts) : parts_(parts), rng_(parts.world.split_rng()) {
 
 void Clients::start(TrueTime until) {
     for (std::size_t i = 0; i < lives_.size(); ++i) parts_.world.spawn(live(i, until));
+    const auto faults_end = TrueTime{parts_.plan.faults_end.us};
+    if (parts_.plan.mode == Mode::liveness) parts_.world.spawn(let_all_go_on(0, faults_end));
 }
 
-JobSpec Clients::draw_spec() {
-    JobSpec spec{.kind = "work"};
+JobSpec Clients::draw_spec(const std::string& tenant) {
     const auto& plan = parts_.plan;
+    JobSpec spec{.tenant = tenant, .queue = draw_of(plan.queues), .kind = draw_of(plan.kinds)};
+    if (rng_.chance(0.02)) spec.kind = unserved_kind;
     spec.args = parts_.scripts.add(draw_script(rng_, plan));
     spec.priority = static_cast<std::uint8_t>(rng_.below(10));
     const auto effects = rng_.below(5);
@@ -56,7 +56,7 @@ JobSpec Clients::draw_spec() {
                       rng_.between(seconds(-5), seconds(15));
     relate(spec);
     if (plan.has(Fault::poison_request) && rng_.chance(0.05)) spec.kind = poison_kind;
-    spec.idempotency_key = fmt::format("submit-{}", ++next_key_);
+    spec.idempotency_key = fmt::format("submit-{}", ++last_key_[tenant]);
     return spec;
 }
 
@@ -78,9 +78,10 @@ Task<void> Clients::live(std::size_t client, TrueTime until) {
         co_await parts_.world.sleep(lives_[client], wait);
         if (is_done(until)) break;
         if (overtime) {
-            co_await submit(client, draw_spec());
+            co_await submit(client, draw_spec(draw_tenant()));
             continue;
         }
+        if (rng_.chance(0.1)) co_await change_settings(client);
         if (!known_.empty() && rng_.chance(0.25)) {
             co_await meddle(client);
             continue;
@@ -89,21 +90,12 @@ Task<void> Clients::live(std::size_t client, TrueTime until) {
             co_await submit_batch(client);
             continue;
         }
-        co_await submit(client, draw_spec());
-    }
-}
-
-Task<void> Clients::prepare_limits(std::size_t client) {
-    for (;;) {
-        auto defined =
-            co_await ask<bool>(client, [](JobService& jobs) { return define_pool(jobs); });
-        if (defined && *defined) co_return;
-        co_await parts_.world.sleep(lives_[client], milliseconds(500));
+        co_await submit(client, draw_spec(draw_tenant()));
     }
 }
 
 Task<std::optional<JobId>> Clients::submit(std::size_t client, JobSpec spec) {
-    const auto key = *spec.idempotency_key;
+    const auto key = submit_key(spec);
     parts_.history.submits[key].spec = spec;
     constexpr int tries = 20;
     for (int i = 0; i < tries; ++i) {
@@ -113,14 +105,18 @@ Task<std::optional<JobId>> Clients::submit(std::size_t client, JobSpec spec) {
         auto& history = parts_.history.submits[key];
         if (answer && *answer) {
             const auto id = (*answer)->id;
-            if (history.accepted.empty()) ++parts_.history.accepted;
-            history.accepted.insert(id);
+            note_accepted(key, id);
             if (i > 0 && !(*answer)->created) reached<"repeated_submit_found_its_job">();
-            parts_.world.trace(fmt::format("client {}: {} is {}", client, key, id.text()));
-            known_.push_back(id);
+            parts_.world.trace(
+                fmt::format("client {}: {} of {} is {}", client, key.key, key.tenant, id.text()));
             if (!rng_.chance(0.05)) co_return id;
             reached<"submit_repeated_after_its_answer">();
             continue;  // its author did not see the answer
+        }
+        if (answer && answer->is(Errc::gone)) {
+            history.gone = true;
+            reached<"repeated_submit_found_it_gone">();
+            co_return std::nullopt;
         }
         if (answer && !answer->is(Errc::outcome_unknown)) ++history.refused;
         if (answer && answer->is(Errc::invalid)) co_return std::nullopt;  // no such limit yet
@@ -130,12 +126,16 @@ Task<std::optional<JobId>> Clients::submit(std::size_t client, JobSpec spec) {
 }
 
 Task<void> Clients::meddle(std::size_t client) {
-    const auto job = known_[rng_.below(known_.size())];
-    switch (rng_.below(5)) {
+    const auto known = known_[rng_.below(known_.size())];
+    const auto job = known.id;
+    switch (rng_.below(6)) {
         case 0: co_await cancel(client, job); break;
         case 1: co_await deal_with(client, job); break;
         case 2: co_await hold_for_a_while(client, job); break;
-        case 3: co_await add_callback(client, job); break;
+        case 3: co_await add_callback(client, known); break;
+        case 4:  // its author asks once more, long after
+            if (auto spec = draw_submitted()) co_await submit(client, std::move(*spec));
+            break;
         default: {
             auto look = [job](JobService& jobs) { return jobs.job(job); };
             co_await ask<JobView>(client, look);
@@ -153,7 +153,8 @@ Task<void> Clients::hold_for_a_while(std::size_t client, JobId job) {
     for (;;) {  // whoever holds a job lets it go on
         auto let_it_go = [job](JobService& jobs) { return unhold_job(jobs, job); };
         auto let_go = co_await ask<bool>(client, let_it_go);
-        if (let_go && (*let_go || let_go->is(Errc::conflict))) break;
+        const bool is_there = let_go && !let_go->is(Errc::not_found) && !let_go->is(Errc::gone);
+        if (let_go && (*let_go || let_go->is(Errc::conflict) || !is_there)) break;
         co_await parts_.world.sleep(lives_[client], seconds(1));
     }
 }

@@ -1,8 +1,9 @@
 // Clients: people and programs that submit jobs, repeat what was not answered with the same
-// idempotency key, cancel, hold, and deal with what is in quarantine.
+// idempotency key, cancel, hold, deal with what is in quarantine, change limits, pause queues.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,32 +43,49 @@ public:
     void start(TrueTime until);
     // One job, submitted now and repeated until it is accepted or definitely refused.
     Task<std::optional<JobId>> submit(std::size_t client, JobSpec spec);
-    // For stories: what a client would have written.
-    JobSpec draw_spec();
 
 private:
+    // What a client has been told of.
+    struct Known {
+        JobId id;
+        std::string tenant;
+        std::string key;
+    };
+    std::string draw_tenant() { return draw_of(parts_.plan.tenants); }
+    const std::string& draw_of(const std::vector<std::string>& names) {
+        return names[rng_.below(names.size())];
+    }
+    // What a client of this tenant would write.
+    JobSpec draw_spec(const std::string& tenant);
     bool is_done(TrueTime until) const;
     Task<void> live(std::size_t client, TrueTime until);
-    Task<void> prepare_limits(std::size_t client);
     Task<void> meddle(std::size_t client);
     Task<void> cancel(std::size_t client, JobId job);
     Task<void> deal_with(std::size_t client, JobId job);
     Task<void> hold_for_a_while(std::size_t client, JobId job);
     // client_relations.cpp
-    Callback draw_callback(int level);
+    Callback draw_callback(int level, const std::string& tenant);
     void relate(JobSpec& spec);
+    std::optional<JobSpec> draw_submitted();
     std::vector<JobRequest> draw_batch();
-    void note_accepted(const std::string& key, JobId id);
+    void note_accepted(const SubmitKey& key, JobId id);
     Task<void> submit_batch(std::size_t client);
-    Task<void> add_callback(std::size_t client, JobId job);
+    Task<void> add_callback(std::size_t client, const Known& job);
+    // client_settings.cpp
+    Task<void> prepare_limits(std::size_t client);
+    Task<bool> define_limit(std::size_t client, DefineLimit limit);
+    Task<bool> pause(std::size_t client, PauseQueue pause);
+    Task<void> let_go_on(std::size_t client, PauseQueue pause);
+    Task<void> change_settings(std::size_t client);
+    Task<void> let_all_go_on(std::size_t client, TrueTime from);
     template <class Reply, class Handle>
     Task<std::optional<Result<Reply>>> ask(std::size_t client, Handle handle);
 
     Parts parts_;
     Rng rng_;
     std::vector<Life> lives_;
-    std::vector<JobId> known_;
-    std::uint64_t next_key_ = 0;
+    std::vector<Known> known_;
+    std::map<std::string, std::uint64_t> last_key_;  // by tenant: all have the same keys
 };
 
 // Nothing: no answer came. Otherwise what the server said.
