@@ -77,7 +77,8 @@ Task<void> Clients::change_settings(std::size_t client) {
 
 // Whoever pauses lets go on; but a pause may arrive after that.
 Task<void> Clients::let_all_go_on(std::size_t client, TrueTime faults_end) {
-    co_await parts_.world.sleep(lives_[client], Duration{faults_end.us} + until_all_has_arrived);
+    const auto wait = Duration{faults_end.us} + until_all_has_arrived;
+    co_await parts_.world.sleep(lives_[client], wait);
     for (const auto& tenant : parts_.plan.tenants)
         for (const auto& name : parts_.plan.queues) {
             const PauseQueue queue{tenant, name, false};
