@@ -97,4 +97,12 @@ struct AttemptEnd {
     friend bool operator==(const AttemptEnd&, const AttemptEnd&) = default;
 };
 
+// What an end says that cannot be so. A worker's word is checked where it comes in, and what lies
+// on a worker's disk before it is sent. Empty if nothing contradicts itself.
+struct Contradiction {
+    std::string_view field;
+    std::string_view what;
+};
+std::optional<Contradiction> find_contradiction(const AttemptEnd& end);
+
 }  // namespace perdure

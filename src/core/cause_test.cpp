@@ -61,5 +61,36 @@ TEST(AttemptEnd, claims_nothing_that_nobody_has_said) {
     EXPECT_TRUE(end.counted);
 }
 
+// Every end that our own code makes, and every one that cannot be.
+TEST(Contradiction, is_found_in_exactly_those_ends_that_cannot_be) {
+    for (std::size_t i = 0; i < cause_count; ++i)
+        for (const auto ran : {Ran::no, Ran::maybe, Ran::yes})
+            for (const bool succeeded : {false, true})
+                for (const auto code : {0, 3})
+                    for (const bool has_date : {false, true}) {
+                        AttemptEnd end{.cause = static_cast<Cause>(i),
+                                       .ran = ran,
+                                       .succeeded = succeeded,
+                                       .exit_code = code};
+                        if (has_date) end.at = WallTime{1};
+                        const bool exit = end.cause == Cause::exit;
+                        const bool possible = has_date == (end.cause == Cause::verdict_at) &&
+                                              end.cause != Cause::timeout_queue &&
+                                              (!exit || ran == Ran::yes) &&
+                                              (!succeeded || (exit && code == 0));
+                        EXPECT_EQ(!find_contradiction(end), possible)
+                            << to_string(end.cause) << " " << to_string(ran) << succeeded << code;
+                    }
+}
+
+TEST(Contradiction, is_a_date_that_cannot_be_written) {
+    AttemptEnd end{.cause = Cause::verdict_at, .ran = Ran::yes, .at = WallTime{-1}};
+    EXPECT_TRUE(find_contradiction(end));
+    end.at = WallTime{INT64_MAX};
+    EXPECT_TRUE(find_contradiction(end));
+    end.at = WallTime{0};
+    EXPECT_FALSE(find_contradiction(end));
+}
+
 }  // namespace
 }  // namespace perdure::cause_test

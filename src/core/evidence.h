@@ -23,6 +23,7 @@ struct Evidence {
 inline constexpr std::size_t result_max = std::size_t{1} << 20;
 // The last 50 lines, or as many of them as fit.
 inline constexpr std::size_t last_lines_max = 16 * 1024;
+inline constexpr std::size_t detail_max = 16 * 1024;
 inline constexpr std::size_t last_lines_count = 50;
 
 // Shared and never changed: it travels with a report through several queues. Null: none.

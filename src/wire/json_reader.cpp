@@ -66,6 +66,11 @@ void JsonCursor::misfit(std::string what) const {
     reading_->misfit = Misfit{std::move(what), path()};
 }
 
+void JsonCursor::misfit_at(std::string_view name, std::string what) const {
+    if (!ok()) return;
+    reading_->misfit = Misfit{std::move(what), fmt::format("{}.{}", path(), name)};
+}
+
 std::size_t JsonCursor::count() const {
     std::size_t count = 0;
     if (is_list())

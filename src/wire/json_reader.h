@@ -62,6 +62,8 @@ public:
 
     bool ok() const { return !reading_->misfit; }
     void misfit(std::string what) const;
+    // About a member of this object, whether it is there or not.
+    void misfit_at(std::string_view name, std::string what) const;
     bool ignores_unknown() const { return reading_->ignore_unknown; }
 
     // Each leaves `into` as it is, and notes a misfit, if the value is something else.
@@ -152,27 +154,37 @@ inline void read_texts(const JsonCursor& at, std::vector<std::string>& into) {
     at.elements([&](const JsonCursor& element) { element.read(into.emplace_back()); });
 }
 
-// Whole microseconds, quick to write and to read: between programs, never for people.
+// Whole microseconds, quick to write and to read: between programs, never for people. At most
+// twice the longest that can be asked for: an instant and a sum of two of these do not overflow.
 inline void read_us(const JsonCursor& at, Duration& into) {
     std::uint64_t us = 0;
-    at.read_between(us, 0, std::numeric_limits<std::int64_t>::max());
+    at.read_between(us, 0, static_cast<std::uint64_t>(days(7300).us));
     into.us = static_cast<std::int64_t>(us);
 }
 
 // An object with known fields: a table of names, each with the function that reads it.
+enum class Need { optional, required };
 template <class T>
 struct JsonField {
     std::string_view name;
     void (*read)(const JsonCursor& at, T& into);
+    Need need = Need::optional;
 };
 
 template <class T>
 void read_fields(const JsonCursor& at, std::span<const JsonField<T>> fields, T& into) {
+    std::uint64_t given = 0;  // a bit for each field: no table is longer than that
     at.members([&](std::string_view name, const JsonCursor& member) {
-        for (const auto& field : fields)
-            if (field.name == name) return field.read(member, into);
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (fields[i].name != name) continue;
+            given |= std::uint64_t{1} << i;
+            return fields[i].read(member, into);
+        }
         if (!at.ignores_unknown()) member.misfit("there is no such field");
     });
+    for (std::size_t i = 0; i < fields.size() && at.ok(); ++i)
+        if (fields[i].need == Need::required && (given >> i & 1) == 0)
+            at.misfit_at(fields[i].name, "must be given");
 }
 
 }  // namespace perdure

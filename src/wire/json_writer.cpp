@@ -40,7 +40,10 @@ void JsonWriter::value(std::string_view text) {
         out_.append(text, begin, at - begin);
         if (at == text.size()) break;
         const auto c = static_cast<unsigned char>(text[at]);
-        if (c < 0x80) {
+        if (c == 0) {  // no reader of ours takes it
+            out_ += "\xEF\xBF\xBD";
+            ++at;
+        } else if (c < 0x80) {
             escape(out_, c);
             ++at;
         } else if (const auto length = utf8_length(text.substr(at))) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "wire/worker_parts.h"
 
@@ -12,8 +13,6 @@ using At = const JsonCursor&;
 
 constexpr std::array<std::string_view, 4> heartbeat_names = {"accept", "ignore", "session_ended",
                                                              "cloned"};
-constexpr std::array<std::string_view, 5> kind_names = {"ask", "started", "ended", "begin",
-                                                        "checkpoint"};
 
 // Parses `text` and lets `read` see it.
 template <class Read>
@@ -60,56 +59,22 @@ void write_directory(JsonWriter& out, const StateDirectory& directory) {
 }
 
 void read_directory(At at, StateDirectory& into) {
+    using D = StateDirectory;
     static constexpr std::array fields = {
-        JsonField<StateDirectory>{"machine", [](At a, StateDirectory& d) { a.read(d.machine); }},
-        JsonField<StateDirectory>{"boot", [](At a, StateDirectory& d) { a.read(d.boot); }},
-        JsonField<StateDirectory>{"device", [](At a, StateDirectory& d) { a.read(d.device); }},
-        JsonField<StateDirectory>{"inode", [](At a, StateDirectory& d) { a.read(d.inode); }},
+        JsonField<D>{"machine",
+                     [](At a, D& d) {
+                         read_text(a, d.machine, {1, short_text_max});
+                     },
+                     Need::required},
+        JsonField<D>{"boot",
+                     [](At a, D& d) {
+                         read_text(a, d.boot, {1, short_text_max});
+                     },
+                     Need::required},
+        JsonField<D>{"device", [](At a, D& d) { a.read(d.device); }, Need::required},
+        JsonField<D>{"inode", [](At a, D& d) { a.read(d.inode); }, Need::required},
     };
-    read_fields<StateDirectory>(at, fields, into);
-}
-
-void write_item(JsonWriter& out, const ReportItem& item) {
-    out.begin_object();
-    write_attempt_key(out, item.attempt);
-    out.field("kind", kind_names[static_cast<std::size_t>(item.kind)]);
-    if (item.kind == ReportItem::Kind::ended) {
-        out.key("end");
-        write_end(out, item.end);
-    }
-    if (item.evidence) {
-        out.key("evidence");
-        write_evidence(out, *item.evidence);
-    }
-    if (item.age != Duration{}) out.field("age_us", item.age.us);
-    write_bytes(out, "checkpoint", item.checkpoint);
-    if (item.number != 0) out.field("number", item.number);
-    out.end_object();
-}
-
-void read_item(At at, ReportItem& into) {
-    bool has_end = false;
-    at.members([&](std::string_view name, At member) {
-        if (read_attempt_key(name, member, into.attempt)) return;
-        if (name == "kind") {
-            if (const auto found = member.read_name(kind_names))
-                into.kind = static_cast<ReportItem::Kind>(*found);
-        } else if (name == "end") {
-            has_end = true;
-            read_end(member, into.end);
-        } else if (name == "evidence") {
-            read_evidence(member, into.evidence);
-        } else if (name == "age_us") {
-            read_us(member, into.age);
-        } else if (name == "checkpoint") {
-            read_bytes(member, into.checkpoint);
-        } else if (name == "number") {
-            member.read(into.number);
-        }
-    });
-    if (into.kind == ReportItem::Kind::ended && !has_end) at.misfit("this kind needs an end");
-    if (!into.attempt.job || into.attempt.epoch.value == 0)
-        at.misfit("an item needs job and epoch");
+    read_fields<D>(at, fields, into);
 }
 
 void write_notes(JsonWriter& out, const std::vector<ProgressNote>& notes) {
@@ -127,28 +92,37 @@ void write_notes(JsonWriter& out, const std::vector<ProgressNote>& notes) {
 }
 
 void read_notes(At at, std::vector<ProgressNote>& into) {
-    at.elements([&](At element) {
-        auto& note = into.emplace_back();
-        element.members([&](std::string_view name, At member) {
-            if (read_attempt_key(name, member, note.attempt)) return;
-            if (name == "percent") member.read_between(note.percent, 0, 100);
-            if (name == "text") member.read(note.text);
-        });
-    });
+    using N = ProgressNote;
+    static constexpr std::array fields = {
+        JsonField<N>{"job", [](At a, N& n) { read_job(a, n.attempt); }, Need::required},
+        JsonField<N>{"epoch", [](At a, N& n) { read_epoch(a, n.attempt); }, Need::required},
+        JsonField<N>{"percent", [](At a, N& n) { a.read_between(n.percent, 0, 100); },
+                     Need::required},
+        JsonField<N>{"text", [](At a, N& n) { a.read(n.text); }},  // cut if it is too long
+    };
+    if (at.count() > listed_max) return at.misfit("must be at most 100000 notes");
+    at.elements([&](At element) { read_fields<N>(element, fields, into.emplace_back()); });
 }
 
 void read_resent(At at, std::vector<Assignment>& into) {
     at.elements([&](At element) { read_assignment(element, into.emplace_back()); });
 }
 void read_stop(At at, std::vector<AttemptKey>& into) {
-    at.elements([&](At element) {
-        auto& key = into.emplace_back();
-        element.members(
-            [&](std::string_view name, At member) { read_attempt_key(name, member, key); });
-    });
+    at.elements([&](At element) { read_attempt_key(element, into.emplace_back()); });
 }
 void read_kills(At at, std::vector<KillOrder>& into) {
     at.elements([&](At element) { read_kill(element, into.emplace_back()); });
+}
+
+void read_session(At at, SessionId& into) {
+    at.read(into);
+    if (at.ok() && !into) at.misfit("must be the id of a session");
+}
+
+void read_lease(At at, Duration& into) {
+    read_us(at, into);
+    if (at.ok() && (into <= Duration{} || into > lease_most))
+        at.misfit("must be more than zero and at most an hour");
 }
 
 }  // namespace
@@ -168,22 +142,28 @@ void append_json(std::string& out, const OpenRequest& request) {
 }
 
 std::optional<Misfit> from_json(std::string_view text, OpenRequest& into) {
+    using R = OpenRequest;
     static constexpr std::array fields = {
-        JsonField<OpenRequest>{"protocol",
-                               [](At a, OpenRequest&) {
-                                   std::uint32_t version = 0;
-                                   a.read_between(version, 1, worker_protocol_version);
-                               }},
-        JsonField<OpenRequest>{"directory",
-                               [](At a, OpenRequest& r) { read_directory(a, r.directory); }},
-        JsonField<OpenRequest>{"life", [](At a, OpenRequest& r) { a.read(r.life); }},
-        JsonField<OpenRequest>{"worker", [](At a, OpenRequest& r) { a.read(r.worker); }},
-        JsonField<OpenRequest>{"slots", [](At a, OpenRequest& r) { a.read(r.slots); }},
-        JsonField<OpenRequest>{"offer", [](At a, OpenRequest& r) { read_offer(a, r.offer); }},
-        JsonField<OpenRequest>{"on_disk", [](At a, OpenRequest& r) { read_listed(a, r.on_disk); }},
-        JsonField<OpenRequest>{"away_us", [](At a, OpenRequest& r) { read_us(a, r.away); }},
+        JsonField<R>{"protocol",
+                     [](At a, R&) {
+                         std::uint32_t version = 0;
+                         a.read_between(version, 1, worker_protocol_version);
+                     },
+                     Need::required},
+        JsonField<R>{"directory", [](At a, R& r) { read_directory(a, r.directory); },
+                     Need::required},
+        JsonField<R>{
+            "life",
+            [](At a, R& r) { a.read_between(r.life, 1, std::numeric_limits<std::int64_t>::max()); },
+            Need::required},
+        JsonField<R>{"worker", [](At a, R& r) { read_name(a, r.worker); }, Need::required},
+        JsonField<R>{"slots", [](At a, R& r) { a.read_between(r.slots, 0, slots_max); },
+                     Need::required},
+        JsonField<R>{"offer", [](At a, R& r) { read_offer(a, r.offer); }, Need::required},
+        JsonField<R>{"on_disk", [](At a, R& r) { read_listed(a, r.on_disk); }, Need::required},
+        JsonField<R>{"away_us", [](At a, R& r) { read_us(a, r.away); }},
     };
-    return read_object<OpenRequest>(text, fields, into);
+    return read_object<R>(text, fields, into);
 }
 
 void append_json(std::string& out, const OpenAnswer& answer) {
@@ -196,8 +176,10 @@ void append_json(std::string& out, const OpenAnswer& answer) {
 
 std::optional<Misfit> from_json(std::string_view text, OpenAnswer& into) {
     static constexpr std::array fields = {
-        JsonField<OpenAnswer>{"session", [](At a, OpenAnswer& r) { a.read(r.session); }},
-        JsonField<OpenAnswer>{"lease_us", [](At a, OpenAnswer& r) { read_us(a, r.lease); }},
+        JsonField<OpenAnswer>{"session", [](At a, OpenAnswer& r) { read_session(a, r.session); },
+                              Need::required},
+        JsonField<OpenAnswer>{"lease_us", [](At a, OpenAnswer& r) { read_lease(a, r.lease); },
+                              Need::required},
     };
     return read_object<OpenAnswer>(text, fields, into);
 }
@@ -220,14 +202,15 @@ void append_json(std::string& out, const HeartbeatRequest& request) {
 std::optional<Misfit> from_json(std::string_view text, HeartbeatRequest& into) {
     using R = HeartbeatRequest;
     static constexpr std::array fields = {
-        JsonField<R>{"session", [](At a, R& r) { a.read(r.session); }},
-        JsonField<R>{"number", [](At a, R& r) { a.read(r.number); }},
-        JsonField<R>{"seen", [](At a, R& r) { a.read(r.seen); }},
-        JsonField<R>{"slots", [](At a, R& r) { a.read(r.slots); }},
-        JsonField<R>{"offer", [](At a, R& r) { read_offer(a, r.offer); }},
-        JsonField<R>{"lease_us", [](At a, R& r) { read_us(a, r.lease); }},
-        JsonField<R>{"attempts", [](At a, R& r) { read_listed(a, r.attempts); }},
-        JsonField<R>{"tick_seen", [](At a, R& r) { a.read(r.tick_seen); }},
+        JsonField<R>{"session", [](At a, R& r) { read_session(a, r.session); }, Need::required},
+        JsonField<R>{"number", [](At a, R& r) { read_counter(a, r.number); }, Need::required},
+        JsonField<R>{"seen", [](At a, R& r) { read_counter(a, r.seen); }, Need::required},
+        JsonField<R>{"slots", [](At a, R& r) { a.read_between(r.slots, 0, slots_max); },
+                     Need::required},
+        JsonField<R>{"offer", [](At a, R& r) { read_offer(a, r.offer); }, Need::required},
+        JsonField<R>{"lease_us", [](At a, R& r) { read_lease(a, r.lease); }, Need::required},
+        JsonField<R>{"attempts", [](At a, R& r) { read_listed(a, r.attempts); }, Need::required},
+        JsonField<R>{"tick_seen", [](At a, R& r) { read_counter(a, r.tick_seen); }},
         JsonField<R>{"progress", [](At a, R& r) { read_notes(a, r.progress); }},
     };
     return read_object<R>(text, fields, into);
@@ -260,15 +243,12 @@ void append_json(std::string& out, const HeartbeatAnswerMessage& answer) {
 std::optional<Misfit> from_json(std::string_view text, HeartbeatAnswerMessage& into) {
     using R = HeartbeatAnswerMessage;
     static constexpr std::array fields = {
-        JsonField<R>{"answer",
-                     [](At a, R& r) {
-                         if (const auto found = a.read_name(heartbeat_names))
-                             r.answer = static_cast<HeartbeatAnswer>(*found);
-                     }},
-        JsonField<R>{"resent", [](At a, R& r) { read_resent(a, r.resent); }},
-        JsonField<R>{"stop", [](At a, R& r) { read_stop(a, r.stop); }},
-        JsonField<R>{"kill", [](At a, R& r) { read_kills(a, r.kill); }},
-        JsonField<R>{"tick", [](At a, R& r) { a.read(r.tick); }},
+        JsonField<R>{"answer", [](At a, R& r) { read_enum(a, heartbeat_names, r.answer); },
+                     Need::required},
+        JsonField<R>{"resent", [](At a, R& r) { read_resent(a, r.resent); }, Need::required},
+        JsonField<R>{"stop", [](At a, R& r) { read_stop(a, r.stop); }, Need::required},
+        JsonField<R>{"kill", [](At a, R& r) { read_kills(a, r.kill); }, Need::required},
+        JsonField<R>{"tick", [](At a, R& r) { read_counter(a, r.tick); }, Need::required},
     };
     return read_object<R>(text, fields, into);
 }
@@ -287,7 +267,7 @@ void append_json(std::string& out, const ReportRequest& request) {
 std::optional<Misfit> from_json(std::string_view text, ReportRequest& into) {
     using R = ReportRequest;
     static constexpr std::array fields = {
-        JsonField<R>{"session", [](At a, R& r) { a.read(r.session); }},
+        JsonField<R>{"session", [](At a, R& r) { read_session(a, r.session); }, Need::required},
         JsonField<R>{"items",
                      [](At a, R& r) {
                          r.items.reserve(std::min(a.count(), report_items_max));
@@ -295,7 +275,8 @@ std::optional<Misfit> from_json(std::string_view text, ReportRequest& into) {
                              [&](At element) { read_item(element, r.items.emplace_back()); });
                          if (r.items.size() > report_items_max)
                              a.misfit("at most 10000 items in one report");
-                     }},
+                     },
+                     Need::required},
     };
     return read_object<R>(text, fields, into);
 }
@@ -309,14 +290,14 @@ void append_json(std::string& out, const LogResponse& response) {
 
 std::optional<Misfit> from_json(std::string_view text, ReportResponse& into) {
     using R = ReportResponse;
-    static constexpr std::array fields = {
-        JsonField<R>{"answers", [](At a, R& r) { read_item_answers(a, r.answers); }}};
+    static constexpr std::array fields = {JsonField<R>{
+        "answers", [](At a, R& r) { read_item_answers(a, r.answers); }, Need::required}};
     return read_object<R>(text, fields, into);
 }
 std::optional<Misfit> from_json(std::string_view text, LogResponse& into) {
     using R = LogResponse;
-    static constexpr std::array fields = {
-        JsonField<R>{"answers", [](At a, R& r) { read_item_answers(a, r.answers); }}};
+    static constexpr std::array fields = {JsonField<R>{
+        "answers", [](At a, R& r) { read_item_answers(a, r.answers); }, Need::required}};
     return read_object<R>(text, fields, into);
 }
 

@@ -158,22 +158,25 @@ TEST(WorkerJson, every_cause_and_every_kind_come_back) {
         ReportItem item{.attempt = {JobId{i + 1}, Epoch{1}}};
         item.end = {.cause = static_cast<Cause>(i),
                     .ran = static_cast<Ran>(i % 3),
-                    .succeeded = i % 2 == 0,
                     .clean = i % 3 == 0,
                     .counted = i % 5 != 0,
                     .exit_code = static_cast<std::int32_t>(i) - 5};
-        if (i % 4 == 0) item.end.at = WallTime{1'000'000};
+        if (item.end.cause == Cause::timeout_queue) continue;  // no attempt ends by it
+        if (item.end.cause == Cause::verdict_at) item.end.at = WallTime{1'000'000};
+        if (item.end.cause == Cause::exit)
+            item.end = {.cause = Cause::exit, .ran = Ran::yes, .succeeded = true};
         if (i % 2 == 0)
             item.evidence = std::make_shared<const Evidence>(
                 Evidence{R"({"a":1})", "why", "last\nlines", "host", 1 << 20, seconds(3)});
         report.items.push_back(item);
     }
-    for (const auto kind : {ReportItem::Kind::ask, ReportItem::Kind::started,
-                            ReportItem::Kind::begin, ReportItem::Kind::checkpoint})
-        report.items.push_back({.attempt = {JobId{1}, Epoch{2}},
-                                .kind = kind,
-                                .checkpoint = std::string("\0\1", 2),
-                                .number = 8});
+    using Kind = ReportItem::Kind;
+    for (const auto kind : {Kind::ask, Kind::started, Kind::begin, Kind::checkpoint}) {
+        ReportItem item{.attempt = {JobId{1}, Epoch{2}}, .kind = kind};
+        if (kind == Kind::begin || kind == Kind::checkpoint) item.number = 8;
+        if (kind == Kind::checkpoint) item.checkpoint = std::string("\0\1", 2);
+        report.items.push_back(item);
+    }
     const auto read = back(report);
     ASSERT_EQ(read.items.size(), report.items.size());
     for (std::size_t i = 0; i < read.items.size(); ++i) {

@@ -1,7 +1,11 @@
 #include "wire/worker_parts.h"
 
+#include <algorithm>
+#include <limits>
 #include <memory>
+#include <string>
 
+#include "core/submit.h"
 #include "wire/bytes/base64.h"
 #include "wire/job_json.h"
 #include "wire/relations/relation_json.h"
@@ -12,6 +16,8 @@ namespace {
 
 using At = const JsonCursor&;
 
+constexpr std::array<std::string_view, 5> kind_names = {"ask", "started", "ended", "begin",
+                                                        "checkpoint"};
 constexpr std::array<std::string_view, 3> phase_names = {"unstarted", "running", "ended"};
 constexpr std::array<std::string_view, 2> isolation_names = {"fenced", "exclusive"};
 constexpr std::array<std::string_view, 3> ran_names = {"no", "maybe", "yes"};
@@ -31,17 +37,21 @@ void write_terms(JsonWriter& out, const Terms& terms) {
 
 constexpr std::array terms_fields = {
     JsonField<Terms>{"isolation",
-                     [](At at, Terms& t) { read_enum(at, isolation_names, t.isolation); }},
-    JsonField<Terms>{"effects", [](At at, Terms& t) { read_enum(at, effects_names, t.effects); }},
+                     [](At at, Terms& t) { read_enum(at, isolation_names, t.isolation); },
+                     Need::required},
+    JsonField<Terms>{"effects", [](At at, Terms& t) { read_enum(at, effects_names, t.effects); },
+                     Need::required},
     JsonField<Terms>{"asks", [](At at, Terms& t) { at.read(t.asks); }},
-    JsonField<Terms>{"hold_us", [](At at, Terms& t) { read_us(at, t.hold); }},
-    JsonField<Terms>{"release_after_us", [](At at, Terms& t) { read_us(at, t.release_after); }},
+    JsonField<Terms>{"hold_us", [](At at, Terms& t) { read_us(at, t.hold); }, Need::required},
+    JsonField<Terms>{"release_after_us", [](At at, Terms& t) { read_us(at, t.release_after); },
+                     Need::required},
 };
 
 constexpr std::array end_fields = {
-    JsonField<AttemptEnd>{"cause",
-                          [](At at, AttemptEnd& e) { read_enum(at, cause_names, e.cause); }},
-    JsonField<AttemptEnd>{"ran", [](At at, AttemptEnd& e) { read_enum(at, ran_names, e.ran); }},
+    JsonField<AttemptEnd>{
+        "cause", [](At at, AttemptEnd& e) { read_enum(at, cause_names, e.cause); }, Need::required},
+    JsonField<AttemptEnd>{"ran", [](At at, AttemptEnd& e) { read_enum(at, ran_names, e.ran); },
+                          Need::required},
     JsonField<AttemptEnd>{"succeeded", [](At at, AttemptEnd& e) { at.read(e.succeeded); }},
     JsonField<AttemptEnd>{"clean", [](At at, AttemptEnd& e) { at.read(e.clean); }},
     JsonField<AttemptEnd>{"reported", [](At at, AttemptEnd& e) { at.read(e.reported); }},
@@ -51,13 +61,71 @@ constexpr std::array end_fields = {
     JsonField<AttemptEnd>{"at", [](At at, AttemptEnd& e) { at.read(e.at); }},
 };
 
+// JSON as a text. It is shown as it is: what is none would spoil every answer that contains it.
+void read_result(At at, std::string& into) {
+    read_text(at, into, {0, result_max});
+    if (into.empty() || !at.ok()) return;
+    JsonTree tree;
+    if (parse_quick(into, tree)) at.misfit("must be JSON as a text, at most 32 levels deep");
+}
+
 constexpr std::array evidence_fields = {
-    JsonField<Evidence>{"result", [](At at, Evidence& e) { at.read(e.result); }},
-    JsonField<Evidence>{"detail", [](At at, Evidence& e) { at.read(e.detail); }},
-    JsonField<Evidence>{"last_lines", [](At at, Evidence& e) { at.read(e.last_lines); }},
-    JsonField<Evidence>{"host", [](At at, Evidence& e) { at.read(e.host); }},
-    JsonField<Evidence>{"peak_memory", [](At at, Evidence& e) { at.read(e.peak_memory); }},
+    JsonField<Evidence>{"result", [](At at, Evidence& e) { read_result(at, e.result); }},
+    JsonField<Evidence>{"detail",
+                        [](At at, Evidence& e) {
+                            read_text(at, e.detail, {0, detail_max});
+                        }},
+    JsonField<Evidence>{"last_lines",
+                        [](At at, Evidence& e) {
+                            read_text(at, e.last_lines, {0, last_lines_max});
+                        }},
+    JsonField<Evidence>{"host",
+                        [](At at, Evidence& e) {
+                            read_text(at, e.host, {0, short_text_max});
+                        }},
+    JsonField<Evidence>{"peak_memory", [](At at, Evidence& e) { read_counter(at, e.peak_memory); }},
     JsonField<Evidence>{"ran_for_us", [](At at, Evidence& e) { read_us(at, e.ran_for); }},
+};
+
+// An item while it is read: which of its fields were there.
+struct ItemReading {
+    ReportItem& item;
+    bool has_end = false;
+    bool has_age = false;
+    bool has_checkpoint = false;
+    bool has_number = false;
+};
+
+constexpr std::array item_fields = {
+    JsonField<ItemReading>{"job", [](At a, ItemReading& r) { read_job(a, r.item.attempt); },
+                           Need::required},
+    JsonField<ItemReading>{"epoch", [](At a, ItemReading& r) { read_epoch(a, r.item.attempt); },
+                           Need::required},
+    JsonField<ItemReading>{"kind",
+                           [](At a, ItemReading& r) { read_enum(a, kind_names, r.item.kind); },
+                           Need::required},
+    JsonField<ItemReading>{"end",
+                           [](At a, ItemReading& r) {
+                               r.has_end = true;
+                               read_end(a, r.item.end);
+                           }},
+    JsonField<ItemReading>{"evidence",
+                           [](At a, ItemReading& r) { read_evidence(a, r.item.evidence); }},
+    JsonField<ItemReading>{"age_us",
+                           [](At a, ItemReading& r) {
+                               r.has_age = true;
+                               read_us(a, r.item.age);
+                           }},
+    JsonField<ItemReading>{"checkpoint",
+                           [](At a, ItemReading& r) {
+                               r.has_checkpoint = true;
+                               read_bytes(a, r.item.checkpoint);
+                           }},
+    JsonField<ItemReading>{"number",
+                           [](At a, ItemReading& r) {
+                               r.has_number = true;
+                               read_counter(a, r.item.number);
+                           }},
 };
 
 }  // namespace
@@ -67,14 +135,33 @@ void write_attempt_key(JsonWriter& out, const AttemptKey& attempt) {
     out.field("epoch", attempt.epoch.value);
 }
 
-bool read_attempt_key(std::string_view name, At at, AttemptKey& into) {
-    if (name == "job") {
-        at.read(into.job);
-        return true;
-    }
-    if (name != "epoch") return false;
-    at.read(into.epoch.value);
-    return true;
+void read_job(At at, AttemptKey& into) {
+    at.read(into.job);
+    if (at.ok() && !into.job) at.misfit("must be the id of a job");
+}
+
+void read_epoch(At at, AttemptKey& into) {
+    at.read_between(into.epoch.value, 1, std::numeric_limits<decltype(into.epoch.value)>::max());
+}
+
+void read_attempt_key(At at, AttemptKey& into) {
+    static constexpr std::array fields = {
+        JsonField<AttemptKey>{"job", [](At a, AttemptKey& k) { read_job(a, k); }, Need::required},
+        JsonField<AttemptKey>{"epoch", [](At a, AttemptKey& k) { read_epoch(a, k); },
+                              Need::required},
+    };
+    read_fields<AttemptKey>(at, fields, into);
+}
+
+void read_counter(At at, std::uint64_t& into) {
+    at.read_between(into, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+void read_text(At at, std::string& into, TextSize size) {
+    at.read(into);
+    if (!at.ok() || (into.size() >= size.least && into.size() <= size.most)) return;
+    at.misfit(size.least == 0 ? fmt::format("must have at most {} bytes", size.most)
+                              : fmt::format("must have {} to {} bytes", size.least, size.most));
 }
 
 void write_offer(JsonWriter& out, const Offer& offer) {
@@ -92,11 +179,23 @@ void write_offer(JsonWriter& out, const Offer& offer) {
     out.end_object();
 }
 
+void read_name(At at, std::string& into) {
+    at.read(into);
+    if (at.ok() && !is_name(into))
+        at.misfit("must be a name: 1 to 64 of a-z 0-9 . _ -, the first a letter or digit");
+}
+
+static void read_names(At at, std::vector<std::string>& into) {
+    if (at.count() > offered_names_max) return at.misfit("must be at most 1000 names");
+    into.clear();
+    at.elements([&](At element) { read_name(element, into.emplace_back()); });
+}
+
 void read_offer(At at, Offer& into) {
     static constexpr std::array fields = {
-        JsonField<Offer>{"tenant", [](At a, Offer& o) { a.read(o.tenant); }},
-        JsonField<Offer>{"queues", [](At a, Offer& o) { read_texts(a, o.queues); }},
-        JsonField<Offer>{"kinds", [](At a, Offer& o) { read_texts(a, o.kinds); }},
+        JsonField<Offer>{"tenant", [](At a, Offer& o) { read_name(a, o.tenant); }},
+        JsonField<Offer>{"queues", [](At a, Offer& o) { read_names(a, o.queues); }},
+        JsonField<Offer>{"kinds", [](At a, Offer& o) { read_names(a, o.kinds); }},
     };
     read_fields<Offer>(at, fields, into);
 }
@@ -115,14 +214,24 @@ void write_listed(JsonWriter& out, std::string_view name, const std::vector<List
 }
 
 void read_listed(At at, std::vector<Listed>& into) {
-    at.elements([&](At element) {
-        auto& listed = into.emplace_back();
-        element.members([&](std::string_view name, At member) {
-            if (read_attempt_key(name, member, listed.attempt)) return;
-            if (name == "number") member.read(listed.assignment);
-            if (name == "phase") read_enum(member, phase_names, listed.phase);
-        });
-    });
+    static constexpr std::array fields = {
+        JsonField<Listed>{"job", [](At a, Listed& l) { read_job(a, l.attempt); }, Need::required},
+        JsonField<Listed>{"epoch", [](At a, Listed& l) { read_epoch(a, l.attempt); },
+                          Need::required},
+        JsonField<Listed>{"number", [](At a, Listed& l) { read_counter(a, l.assignment); },
+                          Need::required},
+        JsonField<Listed>{"phase", [](At a, Listed& l) { read_enum(a, phase_names, l.phase); },
+                          Need::required},
+    };
+    if (at.count() > listed_max) return at.misfit("must be at most 100000 attempts");
+    at.elements([&](At element) { read_fields<Listed>(element, fields, into.emplace_back()); });
+    std::vector<AttemptKey> keys;
+    for (const auto& listed : into) keys.push_back(listed.attempt);
+    std::sort(keys.begin(), keys.end());
+    const auto twice = std::adjacent_find(keys.begin(), keys.end());
+    if (at.ok() && twice != keys.end())
+        at.misfit(fmt::format("job {} is listed twice with epoch {}", twice->job.text(),
+                              twice->epoch.value));
 }
 
 void write_assignment(JsonWriter& out, const Assignment& assignment) {
@@ -143,18 +252,28 @@ void write_assignment(JsonWriter& out, const Assignment& assignment) {
 }
 
 void read_assignment(At at, Assignment& into) {
+    struct Reading {
+        Assignment& assignment;
+        JobSpec& spec;
+    };
+    using R = Reading;
+    static constexpr std::array fields = {
+        JsonField<R>{"job", [](At a, R& r) { read_job(a, r.assignment.attempt); }, Need::required},
+        JsonField<R>{"epoch", [](At a, R& r) { read_epoch(a, r.assignment.attempt); },
+                     Need::required},
+        JsonField<R>{"number", [](At a, R& r) { read_counter(a, r.assignment.number); },
+                     Need::required},
+        JsonField<R>{"terms",
+                     [](At a, R& r) { read_fields<Terms>(a, terms_fields, r.assignment.terms); },
+                     Need::required},
+        JsonField<R>{"spec", [](At a, R& r) { read_spec(a, r.spec); }, Need::required},
+        JsonField<R>{"checkpoint", [](At a, R& r) { read_bytes(a, r.assignment.checkpoint); }},
+        JsonField<R>{"inputs", [](At a, R& r) { read_inputs(a, r.assignment.inputs); }},
+    };
     auto spec = std::make_shared<JobSpec>();
-    at.members([&](std::string_view name, At member) {
-        if (read_attempt_key(name, member, into.attempt)) return;
-        if (name == "number") return member.read(into.number);
-        if (name == "terms") return read_fields<Terms>(member, terms_fields, into.terms);
-        if (name == "spec") return read_spec(member, *spec);
-        if (name == "checkpoint") return read_bytes(member, into.checkpoint);
-        if (name == "inputs") return read_inputs(member, into.inputs);
-    });
+    R reading{into, *spec};
+    read_fields<R>(at, fields, reading);
     into.spec = std::move(spec);
-    if (!into.attempt.job || into.attempt.epoch.value == 0)
-        at.misfit("an assignment needs job and epoch");
 }
 
 void write_kill(JsonWriter& out, const KillOrder& order) {
@@ -165,10 +284,14 @@ void write_kill(JsonWriter& out, const KillOrder& order) {
 }
 
 void read_kill(At at, KillOrder& into) {
-    at.members([&](std::string_view name, At member) {
-        if (read_attempt_key(name, member, into.attempt)) return;
-        if (name == "cause") read_enum(member, cause_names, into.cause);
-    });
+    using K = KillOrder;
+    static constexpr std::array fields = {
+        JsonField<K>{"job", [](At a, K& k) { read_job(a, k.attempt); }, Need::required},
+        JsonField<K>{"epoch", [](At a, K& k) { read_epoch(a, k.attempt); }, Need::required},
+        JsonField<K>{"cause", [](At a, K& k) { read_enum(a, cause_names, k.cause); },
+                     Need::required},
+    };
+    read_fields<K>(at, fields, into);
 }
 
 void write_end(JsonWriter& out, const AttemptEnd& end) {
@@ -185,7 +308,12 @@ void write_end(JsonWriter& out, const AttemptEnd& end) {
     out.end_object();
 }
 
-void read_end(At at, AttemptEnd& into) { read_fields<AttemptEnd>(at, end_fields, into); }
+void read_end(At at, AttemptEnd& into) {
+    read_fields<AttemptEnd>(at, end_fields, into);
+    if (!at.ok()) return;
+    if (const auto wrong = find_contradiction(into))
+        at.misfit_at(wrong->field, std::string(wrong->what));
+}
 
 void write_evidence(JsonWriter& out, const Evidence& evidence) {
     out.begin_object();
@@ -201,10 +329,46 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
 void read_evidence(At at, EvidenceRef& into) {
     auto evidence = std::make_shared<Evidence>();
     read_fields<Evidence>(at, evidence_fields, *evidence);
-    if (evidence->result.size() > result_max) at.misfit("result must have at most 1 MiB");
-    if (evidence->last_lines.size() > last_lines_max)
-        at.misfit("last_lines must have at most 16384 bytes");
     into = std::move(evidence);
+}
+
+void write_item(JsonWriter& out, const ReportItem& item) {
+    out.begin_object();
+    write_attempt_key(out, item.attempt);
+    out.field("kind", kind_names[static_cast<std::size_t>(item.kind)]);
+    if (item.kind == ReportItem::Kind::ended) {
+        out.key("end");
+        write_end(out, item.end);
+    }
+    if (item.evidence) {
+        out.key("evidence");
+        write_evidence(out, *item.evidence);
+    }
+    if (item.age != Duration{}) out.field("age_us", item.age.us);
+    write_bytes(out, "checkpoint", item.checkpoint);
+    if (item.number != 0) out.field("number", item.number);
+    out.end_object();
+}
+
+// What belongs to another kind of item was meant for something else: nothing of it is taken.
+void read_item(At at, ReportItem& into) {
+    ItemReading read{into};
+    read_fields<ItemReading>(at, item_fields, read);
+    if (!at.ok()) return;
+    using Kind = ReportItem::Kind;
+    const bool ended = into.kind == Kind::ended;
+    const bool numbered = into.kind == Kind::begin || into.kind == Kind::checkpoint;
+    if (ended && !read.has_end) at.misfit_at("end", "must be given with ended");
+    if (!ended && read.has_end) at.misfit_at("end", "is only for ended");
+    if (!ended && into.evidence) at.misfit_at("evidence", "is only for ended");
+    if (!ended && read.has_age) at.misfit_at("age_us", "is only for ended");
+    if (into.kind != Kind::checkpoint && read.has_checkpoint)
+        at.misfit_at("checkpoint", "is only for checkpoint");
+    if (into.checkpoint.size() > checkpoint_max)
+        at.misfit_at("checkpoint", "must have at most 1 MiB");
+    if (numbered && into.number == 0)
+        at.misfit_at("number", "must be given and 1 or more with begin and checkpoint");
+    if (!numbered && read.has_number) at.misfit_at("number", "is only for begin and checkpoint");
 }
 
 void write_bytes(JsonWriter& out, std::string_view name, std::string_view bytes) {

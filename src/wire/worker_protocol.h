@@ -53,6 +53,9 @@ struct ProgressNote {
     std::string text;  // at most progress_text_max bytes
 };
 inline constexpr std::size_t progress_text_max = 256;
+inline constexpr std::size_t checkpoint_max = std::size_t{1} << 20;
+// A longer lease than a worker that detaches may want would only delay its recovery.
+inline constexpr auto lease_most = hours(1);
 
 struct HeartbeatRequest {
     SessionId session;

@@ -133,13 +133,27 @@ std::vector<BadInput> bad_targets() {
 
 std::vector<BadInput> bad_workers() {
     return {
-        {"a worker without a name", p, "/v1/worker/open", R"({"protocol":1})", 400, "invalid",
-         "$.worker"},
+        {"a worker without a name", p, "/v1/worker/open",
+         R"({"protocol":1,"directory":{"machine":"m","boot":"b","device":1,"inode":1},"life":1})",
+         400, "invalid", "$.worker"},
+        {"a worker of an invalid tenant", p, "/v1/worker/open",
+         R"({"protocol":1,"directory":{"machine":"m","boot":"b","device":1,"inode":1},"life":1,)"
+         R"("worker":"w","slots":1,"offer":{"tenant":"A B"},"on_disk":[]})",
+         400, "invalid", "$.offer.tenant"},
         {"a worker of the future", p, "/v1/worker/open", R"({"protocol":99})", 400, "invalid",
          "$.protocol"},
         {"a heartbeat of nobody", p, "/v1/worker/heartbeat", "{}", 400, "invalid", "$.session"},
         {"a report that is none", p, "/v1/worker/report",
-         R"({"session":"0000000000001","items":[{"kind":"ended"}]})", 400, "invalid", "$.items[0]"},
+         R"({"session":"0000000000001","items":[{"kind":"ended"}]})", 400, "invalid",
+         "$.items[0].job"},
+        {"an end without a cause", p, "/v1/worker/report",
+         R"({"session":"0000000000001","items":[{"job":"0000000000001","epoch":1,"kind":"ended",)"
+         R"("end":{"ran":"yes"}}]})",
+         400, "invalid", "$.items[0].end.cause"},
+        {"a result that is no JSON", p, "/v1/worker/report",
+         R"({"session":"0000000000001","items":[{"job":"0000000000001","epoch":1,"kind":"ended",)"
+         R"("end":{"cause":"exit","ran":"yes"},"evidence":{"result":"rows: 3"}}]})",
+         400, "invalid", "$.items[0].evidence.result"},
         {"a stream of nobody", g, "/v1/worker/stream?session=0000000000001", "", 404, "not_found",
          ""},
         {"logs that are none", p, "/v1/worker/logs?session=0000000000001", "hello", 415, "invalid",

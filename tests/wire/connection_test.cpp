@@ -126,8 +126,8 @@ TEST(Connection, of_a_worker_that_does_not_read_is_cut_off) {
     ApiClient client(server.client_options());
     const auto opened = client.request(
         "POST", "/v1/worker/open",
-        R"({"protocol":1,"directory":{"machine":"m","boot":"b"},"life":1,"worker":"w",)"
-        R"("slots":90})");
+        R"({"protocol":1,"directory":{"machine":"m","boot":"b","device":1,"inode":1},"life":1,)"
+        R"("worker":"w","slots":90,"offer":{},"on_disk":[]})");
     ASSERT_TRUE(opened && opened->ok());
     const std::string session = opened->body.at("session").as_string().c_str();
     asio::io_context context;

@@ -2,7 +2,6 @@
 #include "api/handlers/handlers.h"
 #include "api/http/problem.h"
 #include "api/http/query.h"
-#include "core/submit.h"
 #include "wire/bytes/log_frames.h"
 #include "wire/worker_json.h"
 
@@ -17,37 +16,17 @@ Response answer(const Result<Message>& result) {
     return response;
 }
 
-std::optional<Misfit> check(const OpenRequest& request) {
-    if (!is_name(request.worker)) return Misfit{"must be a name", "$.worker"};
-    if (request.directory.machine.empty()) return Misfit{"must be given", "$.directory.machine"};
-    if (request.directory.boot.empty()) return Misfit{"must be given", "$.directory.boot"};
-    if (request.life == 0) return Misfit{"must be 1 or more", "$.life"};
-    return std::nullopt;
-}
-
-// A longer lease than a worker that detaches may want would only delay its recovery.
-constexpr auto lease_most = hours(1);
-
-std::optional<Misfit> check(const HeartbeatRequest& request) {
-    if (!request.session) return Misfit{"must be given", "$.session"};
-    if (request.lease <= Duration{} || request.lease > lease_most)
-        return Misfit{"must be more than zero and at most an hour", "$.lease_us"};
-    return std::nullopt;
-}
-
 }  // namespace
 
 Task<Response> open_session(Api& api, const Request& request) {
     OpenRequest message;
     if (const auto misfit = from_json(request.body, message)) co_return problem(*misfit);
-    if (const auto misfit = check(message)) co_return problem(*misfit);
     co_return answer(co_await api.server.sessions().open(std::move(message)));
 }
 
 Task<Response> take_heartbeat(Api& api, const Request& request) {
     HeartbeatRequest message;
     if (const auto misfit = from_json(request.body, message)) co_return problem(*misfit);
-    if (const auto misfit = check(message)) co_return problem(*misfit);
     api.server.meter().heard(message.session, api.clock.boot());
     co_return answer(co_await api.server.sessions().heartbeat(std::move(message)));
 }
@@ -55,7 +34,6 @@ Task<Response> take_heartbeat(Api& api, const Request& request) {
 Task<Response> take_report(Api& api, const Request& request) {
     ReportRequest message;
     if (const auto misfit = from_json(request.body, message)) co_return problem(*misfit);
-    if (!message.session) co_return problem(Misfit{"must be given", "$.session"});
     std::vector<JobId> ended;
     for (const auto& item : message.items)
         if (item.kind == ReportItem::Kind::ended) ended.push_back(item.attempt.job);

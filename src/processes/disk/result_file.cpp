@@ -1,5 +1,6 @@
 #include "processes/disk/result_file.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <memory>
 #include <optional>
@@ -49,15 +50,25 @@ std::string end_of(std::string text, std::size_t max) {
     return text.substr(from);
 }
 
+// The same from the front.
+std::string front_of(std::string text, std::size_t max) {
+    if (text.size() <= max) return text;
+    auto size = max;
+    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+    text.resize(size);
+    return text;
+}
+
 EvidenceRef evidence_in(const json::object& members) {
     auto evidence = std::make_shared<Evidence>();
     evidence->result = text_in(members, "result");
-    evidence->detail = text_in(members, "detail");
+    evidence->detail = front_of(text_in(members, "detail"), detail_max);
     evidence->last_lines = end_of(text_in(members, "last_lines"), last_lines_max);
     evidence->host = text_in(members, "host");
-    evidence->peak_memory =
-        static_cast<std::uint64_t>(number_of(members, "peak_memory").value_or(0));
-    evidence->ran_for = microseconds(number_of(members, "ran_for_us").value_or(0));
+    evidence->peak_memory = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(0, number_of(members, "peak_memory").value_or(0)));
+    evidence->ran_for =
+        microseconds(std::max<std::int64_t>(0, number_of(members, "ran_for_us").value_or(0)));
     return evidence;
 }
 
@@ -82,6 +93,10 @@ Result<ReadResult> parse_result(std::string_view text) {
     read.end.reported = true;
     read.end.exit_code = static_cast<std::int32_t>(number_of(*members, "exit_code").value_or(0));
     if (const auto at = number_of(*members, "at_us")) read.end.at = WallTime{*at};
+    // A server would refuse it again and again.
+    if (const auto wrong = find_contradiction(read.end))
+        return error(Errc::corrupt,
+                     "result.json: " + std::string(wrong->field) + " " + std::string(wrong->what));
     read.evidence = evidence_in(*members);
     return read;
 }

@@ -22,5 +22,26 @@ TEST(ResultFile, keeps_the_end_of_a_text_that_is_too_long_for_a_server) {
     }
 }
 
+TEST(ResultFile, that_contradicts_itself_is_damaged) {
+    const std::string begin = R"({"version":1,"cause":")";
+    const std::string dated = R"json(verdict(at)","ran":"yes")json";
+    for (const auto& rest : {std::string(R"(exit","ran":"no"})"),
+                             std::string(R"(exit","ran":"yes","succeeded":true,"exit_code":1})"),
+                             std::string(R"(oom","ran":"yes","succeeded":true})"), dated + "}",
+                             dated + R"(,"at_us":9223372036854775807})"})
+        EXPECT_TRUE(parse_result(begin + rest).is(Errc::corrupt)) << rest;
+    EXPECT_TRUE(parse_result(begin + dated + R"(,"at_us":5})").has_value());
+}
+
+TEST(ResultFile, gives_only_evidence_that_a_server_takes) {
+    const auto read = parse_result(R"({"version":1,"cause":"oom","ran":"yes","peak_memory":-1,)"
+                                   R"("ran_for_us":-1,"detail":")" +
+                                   std::string(20'000, 'd') + R"("})");
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(read->evidence->detail.size(), detail_max);
+    EXPECT_EQ(read->evidence->peak_memory, 0U);
+    EXPECT_EQ(read->evidence->ran_for, Duration{});
+}
+
 }  // namespace
 }  // namespace perdure

@@ -6,7 +6,7 @@
 namespace perdure {
 namespace {
 
-constexpr int depth_max = 64;
+constexpr int depth_max = 32;  // of lists and objects, as a server takes them
 
 // How many bytes the UTF-8 character at the front has; zero: it is none.
 std::size_t utf8_length(std::string_view text) {
@@ -45,10 +45,10 @@ public:
 
 private:
     bool value(int depth) {
-        if (rest_.empty() || depth > depth_max) return false;
+        if (rest_.empty()) return false;
         switch (rest_.front()) {
-            case '{': return members(depth);
-            case '[': return elements(depth);
+            case '{': return depth < depth_max && members(depth);
+            case '[': return depth < depth_max && elements(depth);
             case '"': return string();
             case 't': return word("true");
             case 'f': return word("false");

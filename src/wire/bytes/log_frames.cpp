@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <limits>
+
 #include "wire/json_writer.h"
 #include "wire/worker_parts.h"
 
@@ -10,18 +13,36 @@ namespace {
 
 constexpr std::size_t header_max = 256;
 
+struct FrameHead {
+    LogChunk& chunk;
+    std::size_t& size;
+};
+
+constexpr std::array frame_fields = {
+    JsonField<FrameHead>{"job",
+                         [](const JsonCursor& a, FrameHead& h) { read_job(a, h.chunk.attempt); },
+                         Need::required},
+    JsonField<FrameHead>{"epoch",
+                         [](const JsonCursor& a, FrameHead& h) { read_epoch(a, h.chunk.attempt); },
+                         Need::required},
+    JsonField<FrameHead>{"offset",
+                         [](const JsonCursor& a, FrameHead& h) { a.read(h.chunk.offset); },
+                         Need::required},
+    JsonField<FrameHead>{
+        "size", [](const JsonCursor& a, FrameHead& h) { a.read_between(h.size, 1, log_chunk_max); },
+        Need::required},
+};
+
 std::optional<Misfit> read_header(std::string_view line, LogChunk& chunk, std::size_t& size) {
     JsonTree root;
     if (auto misfit = parse_quick(line, root)) return misfit;
     Reading reading{.ignore_unknown = true};
     const JsonCursor at(root, reading);
-    at.members([&](std::string_view name, const JsonCursor& member) {
-        if (read_attempt_key(name, member, chunk.attempt)) return;
-        if (name == "offset") return member.read(chunk.offset);
-        if (name == "size") member.read_between(size, 1, log_chunk_max);
-    });
-    if (!chunk.attempt.job || chunk.attempt.epoch.value == 0 || size == 0)
-        at.misfit("a chunk needs job, epoch and size");
+    FrameHead head{chunk, size};
+    read_fields<FrameHead>(at, frame_fields, head);
+    constexpr auto offset_max =
+        static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) - log_chunk_max;
+    if (chunk.offset > offset_max) at.misfit_at("offset", "is beyond what can be kept");
     return reading.misfit;
 }
 
