@@ -1,10 +1,14 @@
 // Api: what every handler has at hand. Lives as long as the server's loop.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "api/bells.h"
+#include "api/http/byte_budget.h"
 #include "api/metrics.h"
 #include "base/log.h"
 #include "ports/blobs.h"
@@ -22,10 +26,14 @@ struct ApiOptions {
     std::string store = "memory";  // its name, for people
     std::size_t connections_max = 12'000;
     std::size_t body_max = std::size_t{16} << 20;
+    std::size_t bytes_in_flight = std::size_t{64} << 20;  // of all connections together
     Duration header_timeout = seconds(10);
     Duration body_timeout = seconds(30);
+    Duration body_stall = seconds(5);  // between two pieces of a body
     Duration idle_timeout = minutes(5);
     Duration write_timeout = seconds(10);
+    // Gives memory that is free back to the system. May be empty.
+    std::function<void()> release_memory;
     Timing timing;
 };
 
@@ -37,7 +45,8 @@ struct Api {
           clock(k),
           log(std::move(l)),
           options(std::move(o)),
-          started_at(k.boot()) {}
+          started_at(k.boot()),
+          bytes(std::make_shared<ByteBudget>(options.bytes_in_flight)) {}
 
     Server& server;
     Catalogue& catalogue;
@@ -47,6 +56,8 @@ struct Api {
     ApiOptions options;
     BootTime started_at;
     bool stopping = false;
+    std::shared_ptr<ByteBudget> bytes;
+    std::array<char, std::size_t{16} << 10> discarded;  // where refused bodies are read to
     Metrics metrics;
     Bells bells;
 };

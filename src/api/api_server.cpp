@@ -141,6 +141,8 @@ Task<void> ApiServer::cut_off_overdue() {
     while (!state->api->stopping || state->connections.size() > 0) {
         co_await state->watch->wait(seconds(1));
         state->connections.cut_off_overdue(state->api->clock.boot());
+        const auto& release = state->api->options.release_memory;
+        if (state->api->bytes->peak_is_over() && release) release();
     }
 }
 

@@ -32,6 +32,8 @@ std::string Metrics::text() const {
     plain(out, "perdure_connections_refused_total", "counter", connections_refused);
     plain(out, "perdure_accept_failures_total", "counter", accept_failures);
     plain(out, "perdure_streams_cut_total", "counter", streams_cut);
+    plain(out, "perdure_bytes_in_flight", "gauge", bytes_in_flight);
+    plain(out, "perdure_bytes_refused_total", "counter", bytes_refused);
     plain(out, "perdure_jobs_submitted_total", "counter", jobs_submitted);
     plain(out, "perdure_report_items_total", "counter", reports);
     return out;

@@ -21,6 +21,8 @@ public:
     std::uint64_t connections_refused = 0;   // there were too many
     std::uint64_t accept_failures = 0;       // the system was short of something
     std::uint64_t streams_cut = 0;           // of workers that did not read
+    std::uint64_t bytes_in_flight = 0;       // now, of what is counted (C8)
+    std::uint64_t bytes_refused = 0;         // times that there was no room
     std::uint64_t jobs_submitted = 0;
     std::uint64_t reports = 0;  // items of workers
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/status.hpp>
@@ -29,7 +30,8 @@ public:
     Task<void> run();
 
     Task<bool> begin(Response head) override;
-    Task<bool> send(std::string bytes) override;
+    Task<bool> send(std::string bytes, CountedBy counted_by) override;
+    void give_up() override { connection_->deadline = api_->clock.boot(); }
     bool peer_is_gone() override;
 
 private:
@@ -37,12 +39,12 @@ private:
     Task<void> answer_in_pieces(const Route& route, const Request& request);
     Task<Response> handle(const Route& route, const Request& request);
     Task<void> write(Response response);
-    Task<bool> write_out();
+    Task<bool> write_out(std::string body, std::string_view tail = {});
 
     std::shared_ptr<Api> api_;
     std::shared_ptr<Connection> connection_;
     RequestReader reader_;
-    std::string out_;
+    std::string head_;  // of an answer or of a piece, until it is written
     bool keep_alive_ = true;
     bool is_http_1_0_ = false;
     bool began_ = false;  // an answer in pieces
@@ -83,6 +85,14 @@ Task<void> Session::answer(Request request) {
         keep_alive_ = false;
         co_return;
     }
+    // What was only read can be asked for again; what was done must be answered.
+    const bool is_read = request.method == Method::get && response.status == 200;
+    const auto what = bytes_for(peer_of(request.path), response.body.size());
+    ByteCharge held(api_->bytes);
+    if (!is_read)
+        held.resize_anyway(response.body.size());
+    else if (!held.resize(response.body.size(), what))
+        response = too_many_bytes();
     co_await write(std::move(response));
 }
 
@@ -110,28 +120,27 @@ Task<void> Session::answer_in_pieces(const Route& route, const Request& request)
         keep_alive_ = false;
         co_return;
     }
-    if (!is_http_1_0_) out_ += "0\r\n\r\n";
-    const bool sent = co_await write_out();
+    if (!is_http_1_0_) head_ += "0\r\n\r\n";
+    const bool sent = co_await write_out({});
     if (!sent) keep_alive_ = false;
 }
 
 Task<void> Session::write(Response response) {
     if (api_->stopping) keep_alive_ = false;
-    append_head(out_, response, {.framing = Framing::length, .keep_alive = keep_alive_});
-    out_ += response.body;
-    const bool sent = co_await write_out();
+    append_head(head_, response, {.framing = Framing::length, .keep_alive = keep_alive_});
+    const bool sent = co_await write_out(std::move(response.body));
     if (!sent) keep_alive_ = false;
 }
 
-Task<bool> Session::write_out() {
-    constexpr std::size_t kept_max = std::size_t{16} << 10;
+// The head, then the body and what ends it; without a copy of the body.
+Task<bool> Session::write_out(std::string body, std::string_view tail) {
     connection_->deadline = api_->clock.boot() + api_->options.write_timeout;
     boost::system::error_code failure;
-    const auto bytes = asio::buffer(out_);
+    const std::array bytes = {asio::const_buffer(asio::buffer(head_)),
+                              asio::const_buffer(asio::buffer(body)), asio::buffer(tail)};
     co_await asio::async_write(connection_->socket, bytes, asio::redirect_error(use_task, failure));
     connection_->deadline = Connection::never;
-    out_.clear();
-    if (out_.capacity() > kept_max) out_.shrink_to_fit();
+    head_.clear();
     co_return !failure;
 }
 
@@ -139,20 +148,19 @@ Task<bool> Session::begin(Response head) {
     began_ = true;
     const auto framing = is_http_1_0_ ? Framing::until_close : Framing::chunked;
     if (is_http_1_0_) keep_alive_ = false;
-    append_head(out_, head, {.framing = framing, .keep_alive = keep_alive_});
-    co_return co_await write_out();
+    append_head(head_, head, {.framing = framing, .keep_alive = keep_alive_});
+    co_return co_await write_out({});
 }
 
-Task<bool> Session::send(std::string bytes) {
+Task<bool> Session::send(std::string bytes, CountedBy counted_by) {
     if (bytes.empty()) co_return true;
-    if (is_http_1_0_) {
-        out_ = std::move(bytes);
-    } else {
-        fmt::format_to(std::back_inserter(out_), "{:x}\r\n", bytes.size());
-        out_ += bytes;
-        out_ += "\r\n";
-    }
-    co_return co_await write_out();
+    ByteCharge held(api_->bytes);
+    const bool counted = counted_by == CountedBy::caller ||
+                         held.resize(bytes.size(), bytes_for(Peer::person, bytes.size()));
+    if (!counted) co_return false;
+    if (is_http_1_0_) co_return co_await write_out(std::move(bytes));
+    fmt::format_to(std::back_inserter(head_), "{:x}\r\n", bytes.size());
+    co_return co_await write_out(std::move(bytes), "\r\n");
 }
 
 bool Session::peer_is_gone() {

@@ -19,9 +19,10 @@ enum class LogFormat { logfmt, json };
 
 struct Config {
     Profile profile = Profile::development;
-    std::string data;                  // the server's directory
-    std::string listen;                // HOST:PORT
-    std::vector<std::string> servers;  // URLs, for clients and workers
+    std::string data;                                         // the server's directory
+    std::string listen;                                       // HOST:PORT
+    std::vector<std::string> servers;                         // URLs, for clients and workers
+    std::uint64_t bytes_in_flight = std::uint64_t{64} << 20;  // of all connections (C8)
 
     std::string worker_name;
     std::uint32_t worker_slots = 1;

@@ -69,6 +69,17 @@ constexpr std::array table = {
             .environment = "PERDURE_SERVER",
             .flag = "--server",
             .store = [](Config& c, const Value& v) { c.servers = names(v); }},
+    Setting{.name = "server.in_flight_mib",
+            .type = SettingType::count,
+            .standard = "64",
+            .about = "MiB that requests, answers and streams under way may take together",
+            .environment = "PERDURE_IN_FLIGHT_MIB",
+            .min = 32,
+            .max = 65'536,
+            .store =
+                [](Config& c, const Value& v) {
+                    c.bytes_in_flight = static_cast<std::uint64_t>(std::get<std::int64_t>(v)) << 20;
+                }},
     Setting{.name = "worker.name",
             .type = SettingType::text,
             .standard = "(the host's name)",

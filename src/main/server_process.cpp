@@ -1,6 +1,7 @@
 #include "main/server_process.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,6 +23,9 @@
 #include "store/sqlite/sqlite_blobs.h"
 #include "store/sqlite/sqlite_store.h"
 
+// Of tcmalloc, where that is linked.
+extern "C" [[gnu::weak]] void MallocExtension_ReleaseFreeMemory();
+
 namespace perdure {
 namespace {
 
@@ -36,6 +40,13 @@ void allow_many_descriptors() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+void release_free_memory() {
+    if (MallocExtension_ReleaseFreeMemory)
+        MallocExtension_ReleaseFreeMemory();
+    else
+        ::malloc_trim(0);
+}
+
 Error about(const std::string& file, const Error& why) {
     return error(why.code, file + ": " + why.what);
 }
@@ -43,6 +54,8 @@ Error about(const std::string& file, const Error& why) {
 ApiOptions api_options(const Config& config, const ProcessSurroundings& around) {
     const auto colon = config.listen.rfind(':');
     ApiOptions options{.version = around.version, .store = "sqlite", .timing = config.timing};
+    options.bytes_in_flight = config.bytes_in_flight;
+    options.release_memory = release_free_memory;
     options.address = config.listen.substr(0, colon);
     options.port = static_cast<std::uint16_t>(std::stoul(config.listen.substr(colon + 1)));
     if (options.address.starts_with('[') && options.address.ends_with(']'))

@@ -68,6 +68,8 @@ Task<Response> show_metrics(Api& api, const Request& request) {
     auto tenant = query.tenant();
     if (const auto misfit = query.finish()) co_return problem(*misfit);
     Response response{.content_type = "text/plain; version=0.0.4"};
+    api.metrics.bytes_in_flight = api.bytes->in_flight();
+    api.metrics.bytes_refused = api.bytes->refused();
     response.body = api.metrics.text() + api.server.meter().text();
     // Without a store there is nothing to say about jobs; the rest is still worth knowing.
     auto overview = co_await api.catalogue.overview(std::move(tenant));

@@ -1,4 +1,6 @@
 // POST /v1/worker/…: what workers say (docs/protocol/worker.md).
+#include <algorithm>
+
 #include "api/handlers/handlers.h"
 #include "api/http/problem.h"
 #include "api/http/query.h"
@@ -16,6 +18,25 @@ Response answer(const Result<Message>& result) {
     return response;
 }
 
+std::size_t size_of(const Assignment& assignment) {
+    auto size = assignment.spec->args.size() + assignment.checkpoint.size();
+    for (const auto& word : assignment.spec->argv) size += word.size();
+    for (const auto& [name, value] : assignment.spec->env) size += name.size() + value.size();
+    for (const auto& input : assignment.inputs) size += input.result.size();
+    return size;
+}
+
+// As many as one answer may carry, the lowest numbers first: what is left out is above what the
+// worker has seen, and comes with the next answer (O6).
+void keep_what_fits(std::vector<Assignment>& resent, std::size_t most) {
+    std::ranges::sort(resent, {}, &Assignment::number);
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < resent.size(); ++i) {
+        size += size_of(resent[i]);
+        if (i > 0 && size > most) return resent.resize(i);
+    }
+}
+
 }  // namespace
 
 Task<Response> open_session(Api& api, const Request& request) {
@@ -28,7 +49,9 @@ Task<Response> take_heartbeat(Api& api, const Request& request) {
     HeartbeatRequest message;
     if (const auto misfit = from_json(request.body, message)) co_return problem(*misfit);
     api.server.meter().heard(message.session, api.clock.boot());
-    co_return answer(co_await api.server.sessions().heartbeat(std::move(message)));
+    auto reply = co_await api.server.sessions().heartbeat(std::move(message));
+    if (reply) keep_what_fits(reply->resent, stream_share(api.bytes->budget()));
+    co_return answer(reply);
 }
 
 Task<Response> take_report(Api& api, const Request& request) {

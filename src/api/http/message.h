@@ -29,12 +29,19 @@ struct Response {
     std::vector<std::pair<std::string_view, std::string>> headers;
 };
 
-// An answer that is sent piece by piece. False: the peer is gone, or too slow; end soon.
+// Who counts the bytes of a piece while it is under way (C8): the connection, or the caller, who
+// has counted them since they were made.
+enum class CountedBy { connection, caller };
+
+// An answer that is sent piece by piece. False: the peer is gone, or too slow, or there is no room
+// for the piece; end soon.
 class ChunkedBody {
 public:
     virtual ~ChunkedBody() = default;
     virtual Task<bool> begin(Response head) = 0;
-    virtual Task<bool> send(std::string bytes) = 0;
+    virtual Task<bool> send(std::string bytes, CountedBy counted_by = CountedBy::connection) = 0;
+    // Gives up what is being sent: the peer does not read it. send() returns false soon.
+    virtual void give_up() = 0;
     // Looks at the connection without waiting.
     virtual bool peer_is_gone() = 0;
 };

@@ -17,7 +17,7 @@ Response answer(unsigned status, const Error& error, const std::string& path) {
     json.field("page", "docs/errors/" + std::string(to_string(error.code)) + ".md");
     json.end_object();
     json.end_object();
-    if (status == 503) response.headers.emplace_back("Retry-After", "1");
+    if (status == 429 || status == 503) response.headers.emplace_back("Retry-After", "1");
     return response;
 }
 

@@ -5,6 +5,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "api/api.h"
 #include "api/http/connection.h"
@@ -17,8 +18,13 @@ struct ReadRequest {
     std::optional<Response> refusal;  // answer this and close
     bool keep_alive = false;
     bool is_http_1_0 = false;
+    ByteCharge held;  // for the request's body, until it is answered
     // None of the two: the peer has left.
 };
+
+// Who speaks: workers have routes of their own, and a reserve (core/bytes_in_flight.h).
+Peer peer_of(std::string_view target);
+Response too_many_bytes();
 
 class RequestReader {
 public:
@@ -33,6 +39,7 @@ private:
     Task<bool> read_some(std::size_t size);
     Task<bool> read_into(Parser& parser);
     Task<bool> welcome_body(Parser& parser);
+    std::optional<Response> refuse(Parser& parser) const;
     std::optional<Response> timeout_refusal() const;
 
     Api& api_;
