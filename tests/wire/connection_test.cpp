@@ -182,7 +182,7 @@ TEST(Connection, is_accepted_once_there_are_descriptors_again) {
 
 TEST(Connection, of_http_1_0_is_answered_and_closed) {
     LiveServer server;
-    const auto answer = exchange(server.port(), "GET /livez HTTP/1.0\r\n\r\n");
+    const auto answer = exchange(server.port(), "GET /livez HTTP/1.0\r\nHost: localhost\r\n\r\n");
     EXPECT_EQ(answer.substr(0, 15), "HTTP/1.1 200 OK");
     EXPECT_NE(answer.find("Connection: close"), std::string::npos);
 }

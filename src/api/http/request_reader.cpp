@@ -58,7 +58,7 @@ std::string_view name_of(std::string_view host) {
 bool is_of_another_site(std::string_view host, std::string_view origin) {
     if (!origin.empty() && origin != "http://" + std::string(host)) return true;
     const auto name = name_of(host);
-    if (name.empty() || name == "localhost") return false;
+    if (name == "localhost") return false;
     boost::system::error_code no_address;
     asio::ip::make_address(std::string(name), no_address);
     return static_cast<bool>(no_address);
@@ -66,7 +66,24 @@ bool is_of_another_site(std::string_view host, std::string_view origin) {
 
 using Header = http::request_header<>;
 
+// Two of a header that there can be only one of: which of them counts is anybody's guess, and a
+// proxy in front may have guessed otherwise.
+std::optional<Error> find_doubt(const Header& header) {
+    for (const auto field : {http::field::host, http::field::origin, http::field::content_type,
+                             http::field::content_length, http::field::transfer_encoding})
+        if (header.count(field) > 1)
+            return error(Errc::invalid, "the header " + std::string(http::to_string(field)) +
+                                            " is there more than once");
+    if (header.count(http::field::content_length) + header.count(http::field::transfer_encoding) >
+        1)
+        return error(Errc::invalid, "Content-Length and Transfer-Encoding exclude each other");
+    if (header[http::field::host].empty())
+        return error(Errc::invalid, "the header Host is missing: it names the server");
+    return std::nullopt;
+}
+
 std::optional<Response> refuse_header(const Header& header, const ApiOptions& options) {
+    if (const auto doubt = find_doubt(header)) return problem(*doubt);
     const bool another =
         is_of_another_site(view(header[http::field::host]), view(header[http::field::origin]));
     if (options.without_protection || !another) return std::nullopt;
