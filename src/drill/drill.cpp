@@ -31,6 +31,7 @@ using Results = std::array<LaneResult, lane_count>;
 // All lanes at once; meanwhile whatever loses its parent is waited for, as init would.
 Results play_all(const Lanes& lanes, const std::string& folder, const Options& options,
                  Screen& screen) {
+    const StallWatch stalls;
     Results results;
     std::vector<std::thread> threads;
     std::atomic<std::size_t> under_way = 0;
@@ -39,7 +40,7 @@ Results play_all(const Lanes& lanes, const std::string& folder, const Options& o
         ++under_way;
         threads.emplace_back([&, i] {
             const auto own = fmt::format("{}/lane{}", folder, i);
-            results[i] = play_lane(static_cast<Lane>(i), lanes[i], own, options, screen);
+            results[i] = play_lane({static_cast<Lane>(i), own, options, screen, stalls}, lanes[i]);
             --under_way;
         });
     }
@@ -79,7 +80,7 @@ ExitCode play(const Options& options, const std::vector<const Row*>& chosen,
     screen.close(summary_of(verdicts, neighbours, watch.seconds()));
     if (options.json) fmt::print("{}", as_json(verdicts));
     const bool good = std::all_of(verdicts.begin(), verdicts.end(),
-                                  [](const Verdict& verdict) { return verdict.ok(); });
+                                  [](const Verdict& v) { return v.pace() != Pace::late; });
     return good ? ExitCode::ok : ExitCode::failed;
 }
 

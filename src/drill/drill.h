@@ -1,6 +1,7 @@
 // perdure drill: makes every failure that Perdure promises to survive happen, with real processes
 // on throw-away instances, and compares what it sees with what is promised [P5]. The table is on
-// standard output. Exit code 1: a bound was missed, or a job ended otherwise than it should.
+// standard output. Exit code 1: a bound was missed by more than the machine itself was
+// late, or a job ended otherwise than it should.
 #pragma once
 
 #include <string>

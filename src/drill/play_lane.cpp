@@ -46,8 +46,12 @@ Result<void> pile_up(const Site& site, std::size_t count, Lane lane, Screen& scr
 
 class LanePlayer {
 public:
-    LanePlayer(Lane lane, std::string folder, const Options& options, Screen& screen)
-        : lane_(lane), folder_(std::move(folder)), options_(options), screen_(screen) {}
+    explicit LanePlayer(const LaneContext& context)
+        : lane_(context.lane),
+          folder_(context.folder),
+          options_(context.options),
+          screen_(context.screen),
+          stalls_(context.stalls) {}
 
     LaneResult play(const std::vector<const Row*>& rows) {
         const auto opened = open();
@@ -81,10 +85,11 @@ private:
         std::mutex lock;
         screen_.run_ended(row, 0, options_.runs);
         const auto one = [&](std::size_t number) {
+            const auto began = now();
             auto measured = play_once(row, number);
             const std::lock_guard guard(lock);
             if (measured)
-                verdict.samples.push_back(*measured);
+                verdict.samples.emplace_back(*measured, stalls_.worst_since(began));
             else
                 verdict.wrong.push_back(
                     fmt::format("run {}: {}", number + 1, measured.error().what));
@@ -123,15 +128,15 @@ private:
     std::string folder_;
     const Options& options_;
     Screen& screen_;
+    const StallWatch& stalls_;
     std::unique_ptr<Site> site_;
     LaneResult result_;
 };
 
 }  // namespace
 
-LaneResult play_lane(Lane lane, const std::vector<const Row*>& rows, const std::string& folder,
-                     const Options& options, Screen& screen) {
-    return LanePlayer(lane, folder, options, screen).play(rows);
+LaneResult play_lane(const LaneContext& context, const std::vector<const Row*>& rows) {
+    return LanePlayer(context).play(rows);
 }
 
 }  // namespace perdure::drill

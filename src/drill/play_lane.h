@@ -8,6 +8,7 @@
 #include "drill/options.h"
 #include "drill/screen.h"
 #include "drill/verdict.h"
+#include "drill/world/stall_watch.h"
 
 namespace perdure::drill {
 
@@ -16,8 +17,14 @@ struct LaneResult {
     std::size_t neighbours = 0;
 };
 
-// `folder` is the lane's own. A site that cannot be opened is a row that has failed.
-LaneResult play_lane(Lane lane, const std::vector<const Row*>& rows, const std::string& folder,
-                     const Options& options, Screen& screen);
+struct LaneContext {
+    Lane lane;
+    std::string folder;  // the lane's own
+    const Options& options;
+    Screen& screen;
+    const StallWatch& stalls;
+};
+// A site that cannot be opened is a row that has failed.
+LaneResult play_lane(const LaneContext& context, const std::vector<const Row*>& rows);
 
 }  // namespace perdure::drill
