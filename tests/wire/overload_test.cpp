@@ -127,6 +127,44 @@ TEST(Overload, by_answers_that_nobody_reads_refuses_only_further_answers) {
     EXPECT_EQ(client.request("POST", "/v1/jobs", R"({"argv":["true"]})")->status, 201U);
 }
 
+TEST(Overload, by_a_worker_that_does_not_read_ends_its_stream_and_heartbeats_bring_the_rest) {
+    LiveServer server({.bytes_in_flight = 4 * mib});
+    ApiClient client(server.client_options());
+    const auto opened = client.request(
+        "POST", "/v1/worker/open",
+        R"({"protocol":1,"directory":{"machine":"m","boot":"b","device":1,"inode":1},"life":1,)"
+        R"("worker":"w","slots":90,"offer":{},"on_disk":[]})");
+    ASSERT_TRUE(opened && opened->ok());
+    const std::string session = opened->body.at("session").as_string().c_str();
+    asio::io_context context;
+    tcp::socket deaf(context);
+    deaf.open(tcp::v4());
+    deaf.set_option(tcp::socket::receive_buffer_size(4096));
+    deaf.connect({asio::ip::address_v4::loopback(), server.port()});
+    asio::write(deaf, asio::buffer(fmt::format("GET /v1/worker/stream?session={} HTTP/1.1\r\n"
+                                               "Host: localhost\r\n\r\n",
+                                               session)));
+    const auto job = R"({"kind":"k","args":")" + std::string(300'000, 'x') + R"("})";
+    for (int i = 0; i < 60 && metric(client, "perdure_streams_cut_total") == 0; ++i) {
+        ASSERT_EQ(client.request("POST", "/v1/jobs", job)->status, 201U);
+        EXPECT_LT(metric(client, "perdure_bytes_in_flight"), stream_share(4 * mib) + 400'000);
+    }
+    eventually([&] { return metric(client, "perdure_streams_cut_total") == 1; });
+    eventually([&] { return metric(client, "perdure_bytes_in_flight") == 0; });
+    const auto beat = client.request(
+        "POST", "/v1/worker/heartbeat",
+        fmt::format(R"({{"session":"{}","number":1,"seen":0,"slots":90,"offer":{{}},)"
+                    R"("lease_us":10000000,"attempts":[]}})",
+                    session));
+    ASSERT_EQ(beat->status, 200U);
+    const auto& resent = beat->body.at("resent").as_array();
+    // Not all at once, and the lowest numbers first. On a slow machine some have been given up.
+    EXPECT_LE(resent.size(), stream_share(4 * mib) / 300'000);
+    for (std::size_t i = 1; i < resent.size(); ++i)
+        EXPECT_LT(resent[i - 1].at("number").to_number<std::size_t>(),
+                  resent[i].at("number").to_number<std::size_t>());
+}
+
 TEST(Overload, is_not_kept_up_by_a_body_that_stalls) {
     LiveServer server({.bytes_in_flight = 4 * mib, .body_stall = milliseconds(50)});
     const auto answer = exchange(server.port(), header_of(2 * mib) + std::string(1000, ' '));
