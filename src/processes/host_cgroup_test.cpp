@@ -1,4 +1,9 @@
 // Attempts in cgroups, where this machine lets us have them.
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <filesystem>
+
 #include "processes/harness.h"
 #include "processes/host_processes.h"
 
@@ -33,6 +38,50 @@ TEST_F(HostCgroupTest, a_slot_that_somebody_has_taken_away_is_made_again) {
     cgroup_of(begin(tells_its_cgroup()));
     processes_->stopped_cleanly();  // takes away what nobody uses
     EXPECT_NE(cgroup_of(begin(tells_its_cgroup())).find("/slot-"), std::string::npos);
+}
+
+TEST_F(HostCgroupTest, groups_of_workers_that_are_gone_are_removed_and_those_in_use_are_not) {
+    const auto parent = hierarchies_here().v2;
+    const auto mark = std::to_string(::getpid());
+    const auto abandoned = parent + "/perdure-0-" + mark;
+    const auto in_use = parent + "/perdure-1-" + mark;
+    for (const auto& group : {abandoned, in_use})
+        ASSERT_TRUE(std::filesystem::create_directories(group + "/slot-0")) << group;
+    const Fd lock(::open(in_use.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    ASSERT_EQ(::flock(lock.get(), LOCK_SH), 0);
+    const auto own = cgroup_of(begin(tells_its_cgroup()));
+    crash();
+    open();
+    EXPECT_FALSE(std::filesystem::exists(abandoned));
+    EXPECT_TRUE(std::filesystem::exists(in_use + "/slot-0"));
+    EXPECT_EQ(cgroup_of(begin(tells_its_cgroup())), own) << "its own";
+    ::rmdir((in_use + "/slot-0").c_str());
+    ::rmdir(in_use.c_str());
+}
+
+TEST_F(HostCgroupTest, an_adopted_attempt_keeps_its_slot_also_if_lower_ones_are_gone) {
+    const auto first = begin(shell("read line < " + root_ + "/gate"));
+    ASSERT_EQ(::mkfifo((root_ + "/gate").c_str(), 0600), 0);
+    const auto key = begin(shell("grep ^0:: /proc/self/cgroup; sleep 60"));
+    until("it has said where it is", [&] { return !output(key).empty(); });
+    const auto slot = output(key);
+    processes_->kill(first, Cause::cancelled);
+    end_of(first);
+    processes_->forget(first);
+    processes_->stopped_cleanly();  // takes the free one away, which has a lower number
+    crash();
+    open();
+    std::vector<AttemptKey> others;
+    for (int i = 0; i < 3; ++i)
+        others.push_back(begin(shell("grep ^0:: /proc/self/cgroup; sleep 60")));
+    for (const auto other : others) {
+        until("it has said where it is", [&] { return !output(other).empty(); });
+        EXPECT_NE(output(other), slot);
+        processes_->kill(other, Cause::cancelled);
+        end_of(other);
+    }
+    processes_->kill(key, Cause::cancelled);
+    end_of(key);
 }
 
 TEST_F(HostCgroupTest, an_adopted_attempt_keeps_its_slot) {

@@ -1,6 +1,16 @@
 #include "processes/disk/cgroup_slots.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <optional>
 
 #include "processes/disk/posix.h"
 #include "shim/clocks.h"
@@ -27,20 +37,90 @@ bool clear_slot(const std::string& slot) {
     return true;
 }
 
+namespace {
+
+constexpr std::string_view prefix = "perdure-";
+constexpr std::string_view slot_prefix = "slot-";
+constexpr std::size_t abandoned_max = 1'000;  // that are looked at in one start
+
+bool make_group(const std::string& path) {
+    return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
+}
+
+Fd locked(const std::string& group, int how) {
+    Fd folder(::open(group.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder && ::flock(folder.get(), how | LOCK_NB) != 0) folder.reset();
+    return folder;
+}
+
+std::vector<std::string> folders_in(const std::string& path) {
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(path, ignored))
+        if (entry.is_directory(ignored)) names.push_back(entry.path().filename());
+    return names;
+}
+
+std::optional<std::size_t> number_of_slot(std::string_view name) {
+    if (!name.starts_with(slot_prefix)) return std::nullopt;
+    name.remove_prefix(slot_prefix.size());
+    std::size_t number = 0;
+    const auto* end = name.data() + name.size();
+    const auto [stop, failed] = std::from_chars(name.data(), end, number);
+    if (failed != std::errc() || stop != end) return std::nullopt;
+    return number;
+}
+
+// A worker that was killed, and whose state directory is gone, leaves its group for ever. One whose
+// lock can be had is nobody's; the system refuses to remove what a process is in.
+void remove_abandoned(const std::string& parent) {
+    std::size_t seen = 0;
+    for (const auto& name : folders_in(parent)) {
+        if (!name.starts_with(prefix)) continue;
+        if (++seen > abandoned_max) return;
+        const auto group = parent + "/" + name;
+        const auto alone = locked(group, LOCK_EX);
+        if (!alone) continue;
+        for (const auto& slot : folders_in(group)) ::rmdir((group + "/" + slot).c_str());
+        ::rmdir(group.c_str());
+    }
+}
+
+}  // namespace
+
+bool CgroupSlots::make_base() {
+    // Another worker may be about to remove it as abandoned: then it is made again.
+    for (int tries = 0; tries < 3; ++tries) {
+        if (!make_group(base_)) return false;
+        in_use_ = locked(base_, LOCK_SH);
+        if (in_use_ && file_exists(base_)) return true;
+        ::poll(nullptr, 0, 1);
+    }
+    return make_group(base_);
+}
+
 void CgroupSlots::detect(const Hierarchies& here, const std::string& name) {
     if (here.v2.empty()) return;
-    base_ = here.v2 + "/perdure-" + name;
-    if (::mkdir(base_.c_str(), 0755) != 0 && errno != EEXIST) return;
+    base_ = here.v2 + "/" + std::string(prefix) + name;
+    if (!make_base()) return;
+    if (in_use_) remove_abandoned(here.v2);
     // Older kernels have cgroups, but cannot kill one as a whole.
     const bool usable = file_exists(base_ + "/cgroup.kill") &&
                         ::access((base_ + "/cgroup.procs").c_str(), W_OK) == 0;
     if (!usable) return;
     containment_ = here.v2_is_alone ? Containment::v2 : Containment::hybrid;
-    while (file_exists(slot(made_))) free_.push_back(slot(made_++));
+    // Numbers may be missing: what was free was removed, what ran then is still there.
+    for (const auto& folder : folders_in(base_)) {
+        const auto number = number_of_slot(folder);
+        if (!number) continue;
+        free_.push_back(slot(*number));
+        made_ = std::max(made_, *number + 1);
+    }
+    std::ranges::sort(free_, std::greater<>());
 }
 
 std::string CgroupSlots::slot(std::size_t number) const {
-    return base_ + "/slot-" + std::to_string(number);
+    return base_ + "/" + std::string(slot_prefix) + std::to_string(number);
 }
 
 std::string CgroupSlots::take() {
@@ -49,10 +129,7 @@ std::string CgroupSlots::take() {
     auto taken = std::move(free_.back());
     free_.pop_back();
     // It may be a new one, or somebody has tidied up since it was used.
-    const auto make = [](const std::string& path) {
-        return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
-    };
-    if (!make(taken) && !(make(base_) && make(taken))) {
+    if (!make_group(taken) && !(make_base() && make_group(taken))) {
         free_.push_back(std::move(taken));
         return {};
     }

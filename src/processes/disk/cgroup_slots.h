@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "processes/disk/controllers.h"
+#include "shim/format/fd.h"
 
 namespace perdure {
 
@@ -27,7 +28,8 @@ constexpr std::string_view to_string(Containment containment) {
 
 class CgroupSlots {
 public:
-    // None at all until this is called. `name` tells state directories of one machine apart.
+    // None at all until this is called. `name` tells state directories of one machine apart. Also
+    // removes the groups of workers that are gone for good, as far as nobody is in them.
     void detect(const Hierarchies& here, const std::string& name);
     Containment containment() const { return containment_; }
     // The parent of all slots; empty if there are none.
@@ -45,9 +47,11 @@ public:
 
 private:
     std::string slot(std::size_t number) const;
+    bool make_base();
 
     Containment containment_ = Containment::none;
     std::string base_;
+    Fd in_use_;  // a shared lock on `base_`: somebody uses it
     std::size_t made_ = 0;
     std::set<std::string> used_;
     std::vector<std::string> free_;
