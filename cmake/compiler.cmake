@@ -12,7 +12,7 @@ set(CMAKE_CXX_FLAGS_DEBUG "-Og -g")
 set(PERDURE_COLD_OPTIMIZATION $<$<CONFIG:Release>:-O1>)
 set(PERDURE_TEST_OPTIMIZATION $<$<CONFIG:Release>:-O1> $<$<CONFIG:Release>:-g0>)
 set(CMAKE_CXX_FLAGS_ASAN
-    "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all")
+    "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all")
 
 set(CMAKE_CXX_FLAGS_TSAN
     "-O1 -g -fno-omit-frame-pointer -fsanitize=thread -fno-sanitize-recover=all")

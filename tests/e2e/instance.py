@@ -3,6 +3,7 @@
 Everything that an instance has started is found through /proc by a marker in the environment, so
 that nothing can be left behind unseen, and nothing else can be hit.
 """
+import glob
 import http.client
 import json
 import os
@@ -62,6 +63,28 @@ def is_alive(pid):
         return False
 
 
+def remove_groups(directory):
+    """The cgroups of workers whose state lies below: what was killed cannot remove its own."""
+    names = set()
+    for folder, _, _ in os.walk(directory):
+        about = os.stat(folder)
+        names.add(f"perdure-{about.st_dev}-{about.st_ino}")
+    with open("/proc/self/cgroup") as file:
+        own = {line.rstrip("\n").split(":", 2)[2] for line in file}
+    for mount in ["/sys/fs/cgroup/", *glob.glob("/sys/fs/cgroup/*/")]:
+        for base in {os.path.normpath(mount + path) for path in own}:
+            for name in names & set(os.listdir(base) if os.path.isdir(base) else ()):
+                remove_group(os.path.join(base, name))
+
+
+def remove_group(path):
+    for folder, _, _ in os.walk(path, topdown=False):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            pass  # somebody is in it, or it is gone
+
+
 class Instance:
     """`perdure up` in a temporary directory."""
 
@@ -118,6 +141,7 @@ class Instance:
             for pid in self.processes():
                 kill(pid)
             time.sleep(0.05)
+        remove_groups(self.directory)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     # --- processes ----------------------------------------------------------------------------
