@@ -52,6 +52,8 @@ enum class Bug {
     presumed_lost_never_reinstated,
     old_go_never_expires,
     waiters_never_refused,
+    suspect_is_charged,
+    crash_loop_goes_unjudged,
     // Of a store: the contract suite must catch them.
     old_session_says_did_not_run,
     epoch_not_raised,
@@ -78,6 +80,7 @@ enum class Bug {
     reinstate_after_claim,
     exclusive_is_reinstated,
     keeper_not_compared,
+    suspect_beside_others,
     // Of the rest: tests/promises says which test must catch each.
     why_forgets_a_blocker,
     tree_left_alive,
@@ -121,6 +124,8 @@ constexpr std::array zoo_names = {
     std::string_view{"presumed_lost_never_reinstated"},
     std::string_view{"old_go_never_expires"},
     std::string_view{"waiters_never_refused"},
+    std::string_view{"suspect_is_charged"},
+    std::string_view{"crash_loop_goes_unjudged"},
     std::string_view{"old_session_says_did_not_run"},
     std::string_view{"epoch_not_raised"},
     std::string_view{"key_not_checked"},
@@ -146,6 +151,7 @@ constexpr std::array zoo_names = {
     std::string_view{"reinstate_after_claim"},
     std::string_view{"exclusive_is_reinstated"},
     std::string_view{"keeper_not_compared"},
+    std::string_view{"suspect_beside_others"},
     std::string_view{"why_forgets_a_blocker"},
     std::string_view{"tree_left_alive"},
     std::string_view{"signal_called_exit"},

@@ -145,9 +145,14 @@ constexpr std::array table = {
     timing<&Timing::detach_lease>("timing.detach_lease", "60s",
                                   "how long jobs of a detached worker wait for the next one",
                                   "PERDURE_DETACH_FOR", seconds(10), hours(1)),
-    timing<&Timing::crash_rest>("timing.crash_rest", "60s",
-                                "how long a worker that died 3 times in a minute starts nothing",
-                                "PERDURE_CRASH_REST", Duration{}, hours(1)),
+    timing<&Timing::probation_step>("timing.probation_step", "20s",
+                                    "after 3 crashes in a minute a worker takes one more job, and "
+                                    "twice as many after each such time; 0s: no such probation",
+                                    "PERDURE_PROBATION_STEP", Duration{}, hours(1)),
+    timing<&Timing::suspect_alone>("timing.suspect_alone", "5m",
+                                   "how long a job that may have killed its worker waits for one "
+                                   "that runs nothing else",
+                                   "PERDURE_SUSPECT_ALONE", Duration{}, days(30)),
     timing<&Timing::retention>("timing.retention", "14d", "how long ended jobs are kept",
                                "PERDURE_RETENTION", minutes(1), days(3650)),
     timing<&Timing::unresolved>("timing.unresolved", "365d",

@@ -36,10 +36,11 @@ enum class Cause {
     evicted,
     cancelled,
     corrupt,
+    suspect,  // its worker crashed again and again while it ran beside others (O9)
 };
 
 // The one spelling of each cause: on the wire, in SQL, on the screen and in the docs.
-inline constexpr std::array<std::string_view, 24> cause_names = {
+inline constexpr std::array<std::string_view, 25> cause_names = {
     "exit",           "verdict(retry)",   "verdict(permanent)",
     "verdict(at)",    "conflict",         "disconnected",
     "crash(signal)",  "crash(worker)",    "oom",
@@ -48,8 +49,10 @@ inline constexpr std::array<std::string_view, 24> cause_names = {
     "shim_failed",    "shim_lost",        "lock_busy",
     "worker_lost",    "host_lost",        "cut_off",
     "evicted",        "cancelled",        "corrupt",
+    "suspect",
 };
 inline constexpr std::size_t cause_count = cause_names.size();
+inline constexpr Cause last_cause = Cause::suspect;
 
 constexpr std::string_view to_string(Cause cause) {
     return cause_names[static_cast<std::size_t>(cause)];

@@ -11,7 +11,7 @@ TEST(Cause, every_cause_has_one_spelling_of_its_own) {
     const std::set<std::string_view> names(cause_names.begin(), cause_names.end());
     EXPECT_EQ(names.size(), cause_count);
     EXPECT_EQ(names.count(""), 0U);
-    EXPECT_EQ(static_cast<std::size_t>(Cause::corrupt) + 1, cause_count);
+    EXPECT_EQ(static_cast<std::size_t>(last_cause) + 1, cause_count);
 }
 
 // The spellings are on the wire and in the database: a change breaks what is stored.
@@ -41,6 +41,7 @@ TEST(Cause, is_spelt_as_in_the_table) {
         {Cause::evicted, "evicted"},
         {Cause::cancelled, "cancelled"},
         {Cause::corrupt, "corrupt"},
+        {Cause::suspect, "suspect"},
     };
     EXPECT_EQ(std::size(table), cause_count);
     for (const auto& [cause, name] : table) EXPECT_EQ(to_string(cause), name);

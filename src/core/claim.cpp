@@ -1,8 +1,9 @@
 #include "core/claim.h"
 
-#include "core/presence.h"
-
 #include <algorithm>
+
+#include "base/zoo.h"
+#include "core/presence.h"
 
 namespace perdure {
 namespace {
@@ -38,10 +39,19 @@ std::vector<Thing> things_of(const JobSpec& spec) {
     return things;
 }
 
-AdmissionDecision decide_admission(const AdmissionFacts& f) {
+bool is_suspect(const std::optional<AttemptEnd>& newest) {
+    return newest && newest->cause == Cause::suspect && newest->ran != Ran::no;
+}
+
+AdmissionDecision decide_admission(const AdmissionFacts& f, const Timing& timing) {
     using Kind = AdmissionDecision::Kind;
     if (f.queue_paused) return {Kind::skip, std::nullopt, "C4/queue_paused"};
     if (f.avoids_this_worker) return {Kind::skip, std::nullopt, "policy/another_worker"};
+    // Alone it shows whether it was the one. Where every worker is always busy it must not wait
+    // for ever.
+    const bool wants_to_be_alone = f.suspect_for && *f.suspect_for < timing.suspect_alone;
+    if (wants_to_be_alone && !f.session_is_empty && !zoo(Bug::suspect_beside_others))
+        return {Kind::skip, std::nullopt, "O9/suspect_waits"};
     for (const auto& t : f.things) {
         if (!t.held_by_this_job && t.taken >= t.max) return {Kind::block, t.thing, "C4/taken"};
     }

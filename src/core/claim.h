@@ -10,6 +10,7 @@
 
 #include "base/id.h"
 #include "base/time.h"
+#include "core/cause.h"
 #include "core/job.h"
 #include "core/service_time.h"
 
@@ -82,12 +83,18 @@ struct AdmissionFacts {
     bool queue_paused = false;
     bool avoids_this_worker = false;  // another one is preferred, and the wait for it is not over
     std::vector<ThingFacts> things;
+    // O9: it is a suspect, and has waited this long. Empty: it is none.
+    std::optional<Duration> suspect_for = {};
+    bool session_is_empty = true;  // it has no attempt in `run`
 };
 struct AdmissionDecision {
     enum class Kind { admit, skip, block } kind = Kind::admit;
     std::optional<Thing> blocked_on;
     std::string_view rule;
 };
-AdmissionDecision decide_admission(const AdmissionFacts& facts);
+AdmissionDecision decide_admission(const AdmissionFacts& facts, const Timing& timing);
+
+// O9: of the job's newest attempt, if that has ended.
+bool is_suspect(const std::optional<AttemptEnd>& newest);
 
 }  // namespace perdure

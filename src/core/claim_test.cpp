@@ -111,19 +111,28 @@ std::vector<AdmissionFacts> every_admission() {
             for (const bool held : {false, true})
                 states.push_back({{Thing::Kind::key, "default", "k"}, taken, max, held});
     std::vector<AdmissionFacts> all;
-    for (const bool paused : {false, true}) {
-        for (const bool avoids : {false, true}) {
-            all.push_back({paused, avoids, {}});
-            for (const auto& first : states) {
-                all.push_back({paused, avoids, {first}});
-                for (auto second : states) {
-                    second.thing = {Thing::Kind::limit, "default", "l"};
-                    all.push_back({paused, avoids, {first, second}});
-                }
-            }
+    std::vector<std::vector<ThingFacts>> things = {{}};
+    for (const auto& first : states) {
+        things.push_back({first});
+        for (auto second : states) {
+            second.thing = {Thing::Kind::limit, "default", "l"};
+            things.push_back({first, second});
         }
     }
+    const std::optional<Duration> suspects[] = {
+        std::nullopt, Duration{}, timing.suspect_alone - seconds(1), timing.suspect_alone};
+    for (const bool paused : {false, true})
+        for (const bool avoids : {false, true})
+            for (const auto& suspect : suspects)
+                for (const bool empty : {false, true})
+                    for (const auto& some : things)
+                        all.push_back({paused, avoids, some, suspect, empty});
     return all;
+}
+
+// O9: it shows alone whether it was the one; but it does not wait for that for ever.
+bool waits_to_be_alone(const AdmissionFacts& f) {
+    return f.suspect_for && *f.suspect_for < timing.suspect_alone && !f.session_is_empty;
 }
 
 bool has_room(const ThingFacts& t) { return t.held_by_this_job || t.taken < t.max; }
@@ -132,14 +141,15 @@ bool has_room(const ThingFacts& t) { return t.held_by_this_job || t.taken < t.ma
 TEST(DecideAdmission, admits_exactly_if_there_is_room_in_everything_it_needs) {
     for (const auto& f : every_admission()) {
         const bool room = std::all_of(f.things.begin(), f.things.end(), has_room);
-        const bool wanted = !f.queue_paused && !f.avoids_this_worker;
-        EXPECT_EQ(decide_admission(f).kind == AdmissionDecision::Kind::admit, room && wanted);
+        const bool wanted = !f.queue_paused && !f.avoids_this_worker && !waits_to_be_alone(f);
+        EXPECT_EQ(decide_admission(f, timing).kind == AdmissionDecision::Kind::admit,
+                  room && wanted);
     }
 }
 
 TEST(DecideAdmission, blocks_on_one_named_thing_that_is_taken) {
     for (const auto& f : every_admission()) {
-        const auto decision = decide_admission(f);
+        const auto decision = decide_admission(f, timing);
         const bool blocks = decision.kind == AdmissionDecision::Kind::block;
         EXPECT_EQ(decision.blocked_on.has_value(), blocks);
         if (!blocks) continue;
@@ -152,18 +162,18 @@ TEST(DecideAdmission, blocks_on_one_named_thing_that_is_taken) {
 }
 
 // C4: pausing is a flag that claims read; jobs stay `ready`.
-TEST(DecideAdmission, leaves_a_job_of_a_paused_queue_where_it_is) {
+TEST(DecideAdmission, leaves_a_job_that_must_wait_where_it_is) {
     for (const auto& f : every_admission())
-        if (f.queue_paused || f.avoids_this_worker) {
-            EXPECT_EQ(decide_admission(f).kind, AdmissionDecision::Kind::skip);
+        if (f.queue_paused || f.avoids_this_worker || waits_to_be_alone(f)) {
+            EXPECT_EQ(decide_admission(f, timing).kind, AdmissionDecision::Kind::skip);
         }
 }
 
 TEST(DecideAdmission, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
-    for (const auto& f : every_admission()) rules.insert(decide_admission(f).rule);
+    for (const auto& f : every_admission()) rules.insert(decide_admission(f, timing).rule);
     EXPECT_EQ(rules, (std::set<std::string_view>{"C4/queue_paused", "policy/another_worker",
-                                                 "C4/taken", "C4/free"}));
+                                                 "O9/suspect_waits", "C4/taken", "C4/free"}));
 }
 
 }  // namespace

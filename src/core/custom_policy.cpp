@@ -101,6 +101,8 @@ std::string why_not_for_rules(Cause cause) {
             return name + " always expires the job: change timeouts.queue instead";
         case Cause::command_unusable:
             return name + " always fails: the command must be corrected; leave it out";
+        case Cause::suspect:
+            return name + " says nothing about the job, which runs again, alone; leave it out";
         default:
             return name + " means that it did not run, which is always tried again; leave it out";
     }
@@ -160,7 +162,8 @@ bool is_for_rules(Cause cause) {
         case Cause::command_unusable:
         case Cause::no_resources:
         case Cause::shim_failed:
-        case Cause::lock_busy: return false;
+        case Cause::lock_busy:
+        case Cause::suspect: return false;
         default: return true;
     }
 }

@@ -8,10 +8,10 @@
 namespace perdure {
 namespace {
 
-// What no rule may judge is told by causes that come with "it did not run".
+// What no rule may judge is told by causes that come with "it did not run"; a suspect ran.
 AttemptEnd end_of(const Outlook::End& how) {
     return {.cause = how.cause,
-            .ran = is_for_rules(how.cause) ? Ran::yes : Ran::no,
+            .ran = is_for_rules(how.cause) || how.cause == Cause::suspect ? Ran::yes : Ran::no,
             .alone = how.alone,
             .at = WallTime{}};
 }

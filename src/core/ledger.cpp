@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/claim.h"
+
 namespace perdure {
 namespace {
 
@@ -9,6 +11,8 @@ Incident incident_of_report(Cause cause) {
     switch (cause) {
         case Cause::evicted: return Incident::worker_stopped;
         case Cause::cut_off: return Incident::cut_off;
+        case Cause::crash_worker:
+        case Cause::suspect: return Incident::worker_crashes;
         case Cause::timeout_queue:
         case Cause::timeout_run:
         case Cause::timeout_idle:
@@ -108,6 +112,9 @@ std::string tell_incident(const Recovery& r) {
         case Incident::worker_returned:
             return fmt::format("{} was taken for lost and has come back", worker_text(r));
         case Incident::wakeup_missed: return "it waited for something that was free";
+        case Incident::worker_crashes:
+            return fmt::format("{} crashed again and again while attempt {} ran {}", worker_text(r),
+                               number, is_suspect(r.end) ? "beside others" : "alone");
     }
     return "";
 }
@@ -118,7 +125,9 @@ std::string what_is_done(const Recovery& r) {
     const auto number = r.attempt.epoch.value;
     const bool may_have_run = r.end && r.end->ran == Ran::maybe;
     switch (r.repair) {
-        case Repair::run_again_now: return "it runs again at once";
+        case Repair::run_again_now:
+            if (is_suspect(r.end)) return "it is a suspect, and runs again alone";
+            return "it runs again at once";
         case Repair::run_again_later:
             return fmt::format("it runs again after {}", seconds_text(r.wait));
         case Repair::run_again_on_date: return "it runs again at the time it asked for";

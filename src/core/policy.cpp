@@ -76,7 +76,8 @@ CauseClass class_of(const AttemptEnd& end) {
     if (end.cause == Cause::timeout_total) return CauseClass::timed_out;
     if (end.cause == Cause::command_unusable) return CauseClass::unusable;
     if (end.ran == Ran::no) return CauseClass::did_not_run;
-    if (end.cause == Cause::evicted || end.cause == Cause::cut_off) return CauseClass::moved;
+    if (end.cause == Cause::evicted || end.cause == Cause::cut_off || end.cause == Cause::suspect)
+        return CauseClass::moved;
     switch (end.cause) {
         case Cause::exit:
         case Cause::verdict_permanent: return CauseClass::own_failure;

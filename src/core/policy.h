@@ -90,7 +90,7 @@ enum class CauseClass {
     owner_lost,   // worker_lost, host_lost
     did_not_run,  // shim_failed, lock_busy, no_resources, and any end with ran == no
     unusable,     // command_unusable
-    moved,        // evicted, cut_off
+    moved,        // evicted, cut_off, suspect
     timed_out,    // timeout(run, idle, total)
     queue_timeout,
     cancelled,

@@ -74,6 +74,7 @@ TEST(ClassOf, is_as_in_the_table_for_what_ran) {
         {Cause::evicted, Class::moved},
         {Cause::cancelled, Class::cancelled},
         {Cause::corrupt, Class::crash},
+        {Cause::suspect, Class::moved},
     };
     ASSERT_EQ(std::size(table), cause_count);
     for (const auto& [cause, expected] : table)

@@ -34,7 +34,8 @@ struct Timing {
     Duration retention = days(14);          // of what has ended
     Duration unresolved = days(365);        // what nobody has dealt with is kept this long
     Duration keep_key = days(30);           // C5: of the idempotency key of what has ended
-    Duration crash_rest = minutes(1);       // O9: a worker that crashes again and again
+    Duration probation_step = seconds(20);  // O9: without a crash, doubles; zero: no probation
+    Duration suspect_alone = minutes(5);    // O9: a suspect waits this long for an empty session
     Duration detach_lease = seconds(60);    // L2
 };
 

@@ -49,6 +49,11 @@ void explain_ready(const WhyFacts& f, const Timing& timing, Blockers& into) {
         into.push_back({"its last worker was lost, and another one is preferred",
                         "a claim by another worker, or the return of the lost one",
                         timing.prefer_another});
+    if (f.suspect_for && *f.suspect_for < timing.suspect_alone)
+        into.push_back(
+            {"it is a suspect: its worker crashed again and again while it ran beside others",
+             "a worker that takes it and runs nothing else",
+             rest(timing.suspect_alone, *f.suspect_for)});
     if (into.empty()) into.push_back({"it is next in line", "the next claim", timing.tick});
 }
 

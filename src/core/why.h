@@ -40,6 +40,8 @@ struct WhyFacts {
     // ready and blocked
     bool queue_paused = false;
     bool presumed_lost = false;  // its last attempt's lease ran out; it may still come back
+    // O9: it may have killed its worker, and waits for one that runs nothing else.
+    std::optional<Duration> suspect_for;
     std::optional<std::string> blocked_on;  // "key `x`" or "limit `y`"; nothing: held by a person
     std::vector<std::string> holders;       // ids of jobs that hold it
     std::optional<Duration> queue_timeout_in;

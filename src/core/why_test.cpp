@@ -134,6 +134,18 @@ TEST(Explain, a_running_job_names_the_earlier_of_its_timeouts) {
     EXPECT_EQ(explain(facts, {}).front().in, seconds(20));
 }
 
+// O9.
+TEST(Explain, a_suspect_names_what_it_waits_for_and_how_long) {
+    WhyFacts facts{.state = JobState::ready, .suspect_for = minutes(1)};
+    facts.workers = {.connected = 1, .matching = 1, .free_slots = 3};
+    const auto blockers = explain(facts, {});
+    ASSERT_EQ(blockers.size(), 1U);
+    EXPECT_TRUE(says(blockers, "it is a suspect"));
+    EXPECT_EQ(blockers.front().in, minutes(4));
+    facts.suspect_for = minutes(5);
+    EXPECT_TRUE(says(explain(facts, {}), "it is next in line"));
+}
+
 TEST(Explain, a_scheduled_job_says_when) {
     const WhyFacts facts{.state = JobState::scheduled, .due_in = seconds(90)};
     const auto blockers = explain(facts, {});

@@ -1,8 +1,5 @@
 #include "core/worker_rules.h"
 
-#include <algorithm>
-#include <tuple>
-
 namespace perdure {
 
 AttemptEnd did_not_run(Cause cause) { return {.cause = cause, .ran = Ran::no, .reported = true}; }
@@ -18,15 +15,6 @@ FoundDecision decide_found(const FoundFacts& f) {
     }
     if (f.shim_alive) return {Phase::unstarted, std::nullopt, "O5/adopted_unstarted"};
     return {Phase::unstarted, did_not_run(Cause::shim_failed), "O4/no_shim_no_start"};
-}
-
-std::optional<AttemptKey> decide_youngest(const std::vector<Adopted>& adopted) {
-    const auto order = [](const Adopted& a, const Adopted& b) {
-        return std::tie(a.assignment, a.attempt) < std::tie(b.assignment, b.attempt);
-    };
-    const auto youngest = std::max_element(adopted.begin(), adopted.end(), order);
-    if (youngest == adopted.end()) return std::nullopt;
-    return youngest->attempt;
 }
 
 AssignmentDecision decide_assignment(const AssignmentFacts& f) {

@@ -39,13 +39,6 @@ struct FoundDecision {
 };
 FoundDecision decide_found(const FoundFacts& facts);
 
-// An attempt that a worker adopts. O9: which one ends if its worker crashes again and again.
-struct Adopted {
-    AttemptKey attempt;
-    std::uint64_t assignment = 0;
-};
-std::optional<AttemptKey> decide_youngest(const std::vector<Adopted>& adopted);
-
 // An assignment that arrives, on the stream or sent again (O6, O8).
 struct AssignmentFacts {
     bool known = false;    // this very attempt is here
@@ -54,7 +47,7 @@ struct AssignmentFacts {
     std::uint64_t named = 0;  // the highest number that a heartbeat of ours has named
     Epoch epoch;
     std::optional<Epoch> other;  // the newest other epoch of the same job that is here
-    bool takes_new = true;       // false while it drains, detaches or rests
+    bool takes_new = true;       // false while it drains or detaches
 };
 enum class AssignmentAnswer {
     take,

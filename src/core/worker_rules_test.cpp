@@ -39,15 +39,6 @@ TEST(DecideFound, gives_an_end_exactly_if_nobody_else_will) {
     }
 }
 
-TEST(DecideYoungest, is_the_one_assigned_last) {
-    EXPECT_FALSE(decide_youngest({}));
-    const AttemptKey first{JobId{7}, Epoch{1}};
-    const AttemptKey second{JobId{3}, Epoch{1}};
-    EXPECT_EQ(decide_youngest({{first, 1}, {second, 2}}), second);
-    EXPECT_EQ(decide_youngest({{second, 2}, {first, 1}}), second);
-    EXPECT_EQ(decide_youngest({{first, 2}, {second, 2}}), first);
-}
-
 std::vector<AssignmentFacts> every_assignment() {
     std::vector<AssignmentFacts> all;
     for (bool known : both)

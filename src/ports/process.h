@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "core/cause.h"
+#include "core/crash_loop.h"
 #include "core/evidence.h"
 #include "core/isolation.h"
 #include "core/job.h"
@@ -23,6 +24,8 @@ namespace perdure {
 struct OnDisk {
     AttemptKey attempt;
     std::uint64_t assignment = 0;
+    std::uint64_t life = 0;  // of the worker, when the attempt came; zero: not known
+    PolicyName policy = PolicyName::standard;
     Terms terms;
     bool started = false;  // `started` is there: it may have run
     bool shim_alive = false;
@@ -52,8 +55,8 @@ struct StartOrder {
 
 struct WorkerLife {
     StateDirectory directory;
-    std::uint64_t life = 0;                 // raised durably by open()
-    std::uint32_t crashes_in_a_minute = 0;  // ends of earlier lives that were no clean stop
+    std::uint64_t life = 0;  // raised durably by open()
+    CrashHistory history;    // ends of earlier lives that were no clean stop
     std::vector<OnDisk> found;
 };
 

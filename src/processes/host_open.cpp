@@ -114,7 +114,7 @@ Task<Result<WorkerLife>> Host::open(Self self) {
     self->take_over(opened->found);
     WorkerLife life{.directory = opened->folder->identity(),
                     .life = opened->life.number,
-                    .crashes_in_a_minute = opened->life.crashes_in_a_minute};
+                    .history = opened->life.history};
     for (auto& found : opened->found.attempts) life.found.push_back(std::move(found.on_disk));
     co_return life;
 }
@@ -153,6 +153,7 @@ Surroundings Host::surroundings() const {
             .host = options_.host,
             .path = options_.path,
             .home = options_.home,
+            .life = folder_->life_number(),
             .timing = options_.timing};
 }
 

@@ -176,7 +176,8 @@ TEST_F(HostRecoveryTest, two_workers_do_not_share_a_directory) {
 
 TEST_F(HostRecoveryTest, lives_are_counted_and_crashes_remembered) {
     const auto first = open();
-    EXPECT_EQ(first.crashes_in_a_minute, 0U);
+    EXPECT_TRUE(first.history.crashes.empty());
+    EXPECT_FALSE(first.history.follows_a_crash);
     EXPECT_FALSE(first.directory.machine.empty());
     EXPECT_FALSE(first.directory.boot.empty());
     EXPECT_GT(first.directory.inode, 0U);
@@ -184,14 +185,16 @@ TEST_F(HostRecoveryTest, lives_are_counted_and_crashes_remembered) {
     const auto second = open();
     EXPECT_EQ(second.life, first.life + 1);
     EXPECT_EQ(second.directory, first.directory);
-    EXPECT_EQ(second.crashes_in_a_minute, 1U);
+    EXPECT_EQ(second.history.crashes.size(), 1U);
+    EXPECT_TRUE(second.history.follows_a_crash);
     EXPECT_EQ(*run(processes_->next_life()), second.life + 1);
     crash();
-    EXPECT_EQ(open().crashes_in_a_minute, 2U);
+    EXPECT_EQ(open().history.crashes.size(), 2U);
     processes_->stopped_cleanly();
     crash();
     const auto last = open();
-    EXPECT_EQ(last.crashes_in_a_minute, 2U);
+    EXPECT_EQ(last.history.crashes.size(), 2U);
+    EXPECT_FALSE(last.history.follows_a_crash);
     crash();
     std::ofstream(options_.directory + "/life") << "nonsense";
     EXPECT_GT(open().life, last.life);

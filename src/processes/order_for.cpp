@@ -83,6 +83,8 @@ Result<Order> order_for(const Assignment& assignment, const Surroundings& around
     Order order;
     order.attempt = assignment.attempt;
     order.assignment = assignment.number;
+    order.life = around.life;
+    order.policy = spec.policy.name;
     order.terms = assignment.terms;
     order.timing = around.timing;
     order.boot = around.boot;

@@ -18,6 +18,7 @@ struct Surroundings {
     std::string host;
     std::string path;  // what the job gets as PATH
     std::string home;
+    std::uint64_t life = 0;  // of the worker
     Timing timing;
 };
 

@@ -117,7 +117,10 @@ void Cluster::start_worker(std::size_t i) {
 void Cluster::kill_worker(std::size_t i, std::optional<Duration> restart) {
     auto& node = *workers_[i];
     if (node.worker) {
-        if (!node.processes->clean()) node.host->crashes.push_back(parts_.world.now());
+        if (node.processes->clean())
+            node.host->worker_stopped_cleanly();
+        else
+            node.host->worker_crashed();
         parts_.world.settle();
         parts_.world.end_life(node.life);
         node.worker.reset();

@@ -72,7 +72,8 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     // Short, so that an owner that is lost is lost for good within the run.
     plan.timing.hold = rng.between(seconds(3), seconds(25));
     // So short that several jobs that kill their worker can end within one run.
-    plan.timing.crash_rest = rng.between(seconds(2), seconds(10));
+    plan.timing.probation_step = rng.between(seconds(2), seconds(10));
+    plan.timing.suspect_alone = rng.between(seconds(2), seconds(20));
     plan.timing.drain = rng.between(seconds(1), seconds(10));
     plan.timing.kill_grace = rng.between(milliseconds(500), seconds(5));
     plan.timing.detach_lease = rng.between(seconds(10), seconds(30));

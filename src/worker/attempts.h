@@ -36,6 +36,7 @@ struct Attempt {
     Phase phase = Phase::preparing;  // first: it is what those look at who look at all
     std::uint64_t assignment = 0;
     Terms terms;
+    bool adopted = false;              // it ran before this life of the worker began
     bool has_directory = true;         // there may be one: forget it at the end
     std::optional<BootTime> go_until;  // of the last start order of an attempt that asks
     // A renewal counts for an attempt only if its answer has shown that the attempt is still in

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "core/claim.h"
+#include "core/crash_loop.h"
 #include "core/timing.h"
 #include "ports/clock.h"
 #include "ports/gate.h"
@@ -44,7 +45,7 @@ inline constexpr Duration idle_wait = minutes(1);
 
 struct WorkerContext {
     WorkerContext(WorkerPorts p, WorkerOptions o, Log l)
-        : ports(p), options(std::move(o)), log(std::move(l)), gate(p.clock.executor()) {
+        : ports(p), options(std::move(o)), log(std::move(l)), gate(p.clock.executor()), began_at(p.clock.boot()) {
         for (auto* bell : {&opening_bell, &heartbeat_bell, &stream_bell, &report_bell, &watch_bell,
                            &drain_bell, &output_bell}) {
             *bell = make_alarm();
@@ -59,10 +60,19 @@ struct WorkerContext {
     }
 
     BootTime now() const { return ports.clock.boot(); }
-    bool takes_new() const {
-        return mode == WorkerMode::working && (!rests_until || now() >= *rests_until);
+    bool takes_new() const { return mode == WorkerMode::working; }
+    // In all, those of adopted attempts included (O9).
+    std::uint32_t slots() const {
+        if (!takes_new()) return 0;
+        return decide_slots({.slots = options.slots,
+                             .on_probation = crash_loop.on_probation,
+                             .spares_nobody = crash_loop.spares_nobody,
+                             .adopted = adopted,
+                             .good_ends = good_ends,
+                             .alive_for = now() - began_at},
+                            options.timing)
+            .slots;
     }
-    std::uint32_t slots() const { return takes_new() ? options.slots : 0; }
 
     WorkerPorts ports;
     WorkerOptions options;
@@ -70,8 +80,11 @@ struct WorkerContext {
     Stop stop;
     Gate gate;
     WorkerMode mode = WorkerMode::working;
-    std::uint32_t announced = 0;          // heartbeats of this session, accepted in this mode
-    std::optional<BootTime> rests_until;  // O9: starts nothing new before
+    std::uint32_t announced = 0;  // heartbeats of this session, accepted in this mode
+    CrashLoopDecision crash_loop;
+    BootTime began_at;
+    std::uint32_t adopted = 0;    // attempts that ran before this life began, and run still
+    std::uint32_t good_ends = 0;  // in this life
     bool directory_is_open = false;
 
     std::unique_ptr<Alarm> opening_bell;    // the session is over

@@ -20,15 +20,49 @@ void Supervisor::adopt(const WorkerLife& life) {
     for (const auto& found : life.found) adopt_one(found);
     if (!life.found.empty()) reached<"worker_found_attempts_on_disk">();
 
-    const auto loop = decide_crash_loop({.crashes_in_a_minute = life.crashes_in_a_minute});
-    if (loop.start_nothing_new) {
-        reached<"worker_rests_after_crashes">();
-        context_.log.write(Level::error, "starts nothing new for a while", "rule", loop.rule,
-                           "crashes", life.crashes_in_a_minute);
-        context_.rests_until = context_.now() + context_.options.timing.crash_rest;
-        hand_back_unstarted();
+    context_.crash_loop = decide_crash_loop(life.history, context_.options.timing);
+    if (context_.crash_loop.on_probation) begin_probation(life);
+}
+
+// What has not started is handed back, what runs goes on, and one that may be to blame ends (O9).
+void Supervisor::begin_probation(const WorkerLife& life) {
+    reached<"worker_on_probation">();
+    const auto& loop = context_.crash_loop;
+    context_.log.write(Level::error, "on probation: takes new attempts one by one", "rule",
+                       loop.rule, "crashes", life.history.crashes.size(), "adopted",
+                       context_.adopted);
+    hand_back_unstarted();
+    if (!loop.ends_one) return;
+    CulpritFacts facts{.spares_nobody = loop.spares_nobody};
+    for (const auto& found : life.found) {
+        if (!found.started) continue;
+        const auto* attempt = table_.find(found.attempt);
+        facts.ran.push_back({.attempt = found.attempt,
+                             .life = found.life,
+                             .assignment = found.assignment,
+                             .alive = attempt && attempt->phase == Phase::running,
+                             .effects = found.terms.effects,
+                             .policy = found.policy});
     }
-    if (loop.end_youngest_adopted) end_youngest();
+    const auto culprit = decide_culprit(facts);
+    if (!culprit.attempt) return;
+    if (culprit.cause == Cause::suspect)
+        reached<"worker_ended_a_suspect">();
+    else
+        reached<"worker_charged_the_only_attempt">();
+    context_.log.write(Level::error, "crashed again: an attempt ends", "job",
+                       culprit.attempt->job.text(), "epoch", culprit.attempt->epoch.value, "rule",
+                       culprit.rule);
+    kill(*culprit.attempt, culprit.cause);
+}
+
+// A worker on probation has shown that it survives one more.
+void Supervisor::note_end(const Attempt& attempt) {
+    if (attempt.adopted) --context_.adopted;
+    if (!is_good_end(attempt.end)) return;
+    const auto before = context_.slots();
+    ++context_.good_ends;
+    if (context_.slots() > before) context_.heartbeat_bell->ring();
 }
 
 void Supervisor::adopt_one(const OnDisk& found) {
@@ -53,22 +87,14 @@ void Supervisor::adopt_one(const OnDisk& found) {
         attempt.end.reported = true;
         attempt.evidence = found.evidence;
     }
+    attempt.adopted = attempt.phase == Phase::running;
+    if (attempt.adopted) ++context_.adopted;
     attempt.ended_at = context_.now();
     attempt.has_new_output = found.started;  // how much of it a server has is not known here
     table_.add(found.attempt, std::move(attempt));
     context_.output_bell->ring();
     context_.log.write(Level::info, "found on disk", "job", found.attempt.job.text(), "epoch",
                        found.attempt.epoch.value, "rule", decision.rule);
-}
-
-void Supervisor::end_youngest() {
-    std::vector<Adopted> running;
-    for (const auto& [key, attempt] : table_.all())
-        if (attempt.phase == Phase::running) running.push_back({key, attempt.assignment});
-    const auto youngest = decide_youngest(running);
-    if (!youngest) return;
-    reached<"worker_ended_its_youngest_attempt">();
-    kill(*youngest, Cause::crash_worker);
 }
 
 void Supervisor::take(Assignment assignment) {
@@ -239,6 +265,7 @@ void Supervisor::conclude(AttemptKey key, AttemptEnd end, EvidenceRef evidence) 
     attempt->evidence = std::move(evidence);
     attempt->ended_at = context_.now();
     attempt->progress.clear();
+    note_end(*attempt);
     if (attempt->has_new_output) context_.output_bell->ring();
     context_.report_bell->ring();
 }

@@ -49,7 +49,8 @@ private:
     Task<void> prepare(Assignment assignment);
     void on_prepared(AttemptKey key, const Result<void>& prepared);
     void adopt_one(const OnDisk& found);
-    void end_youngest();
+    void begin_probation(const WorkerLife& life);
+    void note_end(const Attempt& attempt);
     void start_at_once(AttemptKey key, Attempt& attempt);
     void on_event(ProcessEvent event);
     void on_started(AttemptKey key);

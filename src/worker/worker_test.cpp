@@ -36,6 +36,12 @@ protected:
         servers.stream->push(Assignment{.attempt = attempt, .number = number, .terms = terms});
         clock.pass(milliseconds(10));
     }
+    // In a row, a second apart.
+    void crashed_times(std::int64_t times) {
+        processes.life.history = {.follows_a_crash = true};
+        for (std::int64_t i = 0; i < times; ++i)
+            processes.life.history.crashes.push_back(clock.boot() - seconds(times - i));
+    }
     bool knows(AttemptKey key) const { return worker->attempts().contains(key); }
 
     ManualClock clock;
@@ -350,19 +356,70 @@ TEST_F(WorkerTest, detach_asks_for_a_long_lease_and_leaves_its_shims) {
     EXPECT_TRUE(worker->finished()) << worker->waiting_for().front();
 }
 
-TEST_F(WorkerTest, rests_and_ends_its_youngest_attempt_after_crashes) {
-    processes.life.crashes_in_a_minute = 4;
+// O9: a rest would stop all work on this host because somebody killed its worker three times.
+TEST_F(WorkerTest, on_probation_offers_one_slot_more_than_it_has_adopted) {
+    crashed_times(3);
     processes.life.found = {
         {.attempt = attempt_a, .assignment = 1, .started = true, .shim_alive = true},
-        {.attempt = attempt_b, .assignment = 2, .started = true, .shim_alive = true},
+        {.attempt = attempt_b, .assignment = 2, .shim_alive = true},
+    };
+    begin();
+    ASSERT_EQ(processes.killed.size(), 1U);  // what has not started is handed back
+    EXPECT_EQ(processes.killed[0], std::pair(attempt_b, Cause::evicted));
+    EXPECT_EQ(servers.opens.at(0).slots, 2U);
+    clock.pass(seconds(21));
+    EXPECT_EQ(servers.heartbeats.back().slots, 3U);
+    clock.pass(seconds(20));
+    EXPECT_EQ(servers.heartbeats.back().slots, 4U);
+}
+
+TEST_F(WorkerTest, on_probation_a_good_end_doubles_at_once) {
+    crashed_times(3);
+    begin();
+    give(attempt_a, 1);
+    processes.end(attempt_a, success);
+    clock.pass(milliseconds(100));
+    EXPECT_EQ(servers.heartbeats.back().slots, 2U);
+}
+
+// O9, [P6]: assignment numbers begin anew with each session, so a later life is the younger one.
+TEST_F(WorkerTest, at_a_further_crash_the_youngest_of_several_is_a_suspect) {
+    crashed_times(4);
+    processes.life.found = {
+        {.attempt = attempt_a, .assignment = 9, .life = 1, .started = true, .shim_alive = true},
+        {.attempt = attempt_b, .assignment = 2, .life = 2, .started = true, .shim_alive = true},
     };
     begin();
     ASSERT_EQ(processes.killed.size(), 1U);
-    EXPECT_EQ(processes.killed[0], std::pair(attempt_b, Cause::crash_worker));
-    EXPECT_EQ(servers.opens.at(0).slots, 0U);
-    EXPECT_EQ(servers.heartbeats.back().slots, 0U);
-    clock.pass(seconds(65));
-    EXPECT_EQ(servers.heartbeats.back().slots, 4U);
+    EXPECT_EQ(processes.killed[0], std::pair(attempt_b, Cause::suspect));
+}
+
+TEST_F(WorkerTest, at_a_further_crash_the_only_one_that_ran_is_charged) {
+    crashed_times(4);
+    processes.life.found = {
+        {.attempt = attempt_a, .assignment = 1, .started = true, .shim_alive = true}};
+    begin();
+    ASSERT_EQ(processes.killed.size(), 1U);
+    EXPECT_EQ(processes.killed[0], std::pair(attempt_a, Cause::crash_worker));
+}
+
+// [P4]: a person's fourth kill -9 must not quarantine it.
+TEST_F(WorkerTest, at_a_further_crash_a_once_attempt_is_spared_until_the_tenth) {
+    const OnDisk found{.attempt = attempt_a,
+                       .assignment = 1,
+                       .terms = {.effects = Effects::once},
+                       .started = true,
+                       .shim_alive = true};
+    crashed_times(9);
+    processes.life.found = {found};
+    begin();
+    EXPECT_TRUE(processes.killed.empty());
+    crash();
+    crashed_times(10);
+    processes.life.found = {found};
+    begin();
+    ASSERT_EQ(processes.killed.size(), 1U);
+    EXPECT_EQ(processes.killed[0], std::pair(attempt_a, Cause::crash_worker));
 }
 
 TEST_F(WorkerTest, tells_its_shims_every_second_that_it_lives) {

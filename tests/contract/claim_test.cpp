@@ -324,5 +324,76 @@ TEST_P(StoreContract, work_appears_when_a_job_becomes_ready_and_not_when_it_leav
     EXPECT_FALSE(commit({Cancel{attempt.job}}).work_appeared);
 }
 
+// The end of an attempt whose worker crashed again and again while it ran beside others.
+AttemptEnd suspected() { return {.cause = Cause::suspect, .ran = Ran::yes, .reported = true}; }
+
+TEST_P(StoreContract, a_suspect_is_claimed_next_by_an_empty_session_only) {
+    // O9: alone it shows whether it was the one.
+    const auto busy = open_session({.name = "worker-1"});
+    const auto suspect = submit(Wanted::job());
+    const auto attempt = run_one(busy);
+    finish(busy, attempt, suspected());
+    const auto neighbour = submit(Wanted::job());
+    commit({Hold{suspect}});
+    EXPECT_EQ(run_one(busy).job, neighbour);
+    commit({Hold{suspect, false}});
+
+    EXPECT_TRUE(claim(busy).empty());
+    EXPECT_EQ(job(suspect).state, JobState::ready);
+    const auto empty = open_session({.name = "worker-2"});
+    EXPECT_EQ(jobs_of(claim(empty)), std::vector{suspect});
+}
+
+TEST_P(StoreContract, a_suspect_keeps_nobody_behind_it_waiting) {
+    const auto busy = open_session();
+    submit(Wanted::job());
+    const auto elder = run_one(busy);
+    const auto suspect = submit(Wanted::job());
+    finish(busy, run_one(busy), suspected());
+    const auto behind = submit(Wanted::job());
+
+    EXPECT_EQ(jobs_of(claim(busy)), std::vector{behind});
+    EXPECT_EQ(job(suspect).state, JobState::ready);
+    finish(busy, elder, success());
+}
+
+TEST_P(StoreContract, a_suspect_is_taken_by_the_worker_that_suspected_it_once_that_is_empty) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    const auto elder = run_one(worker);
+    const auto suspect = submit(Wanted::job());
+    finish(worker, run_one(worker), suspected());
+    EXPECT_TRUE(claim(worker).empty());
+    finish(worker, elder, success());
+
+    EXPECT_EQ(jobs_of(claim(worker)), std::vector{suspect});
+}
+
+TEST_P(StoreContract, a_suspect_does_not_wait_for_ever_for_an_empty_session) {
+    // P3: a worker that is always busy would starve it.
+    const auto busy = open_session();
+    submit(Wanted::job());
+    run_one(busy);
+    const auto suspect = submit(Wanted::job());
+    finish(busy, run_one(busy), suspected());
+    pass_with_heartbeats(timing.suspect_alone - seconds(2));
+    EXPECT_TRUE(claim(busy).empty());
+    pass_with_heartbeats(seconds(3));
+
+    EXPECT_EQ(jobs_of(claim(busy)), std::vector{suspect});
+}
+
+TEST_P(StoreContract, what_a_person_has_released_is_no_suspect_any_more) {
+    const auto busy = open_session();
+    submit(Wanted::job());
+    run_one(busy);
+    const auto once = submit(Wanted::once());
+    finish(busy, run_one(busy), suspected());
+    EXPECT_EQ(job(once).state, JobState::quarantined);
+    commit({DealWithQuarantined{once, QuarantineAction::release, true}});
+
+    EXPECT_EQ(jobs_of(claim(busy)), std::vector{once});
+}
+
 }  // namespace
 }  // namespace perdure::contract

@@ -177,8 +177,8 @@ def await_no_leftovers(instance, patience=10):
 
 def run(rounds, seed):
     dice = random.Random(seed)
-    # The worker dies far more often than its jobs could be blamed for: it need not rest (O9).
-    instance = Instance(slots=24, args=["--set", "timing.crash_rest=0s"]).start()
+    # The worker dies far more often than its jobs could be blamed for: no probation (O9).
+    instance = Instance(slots=24, args=["--set", "timing.probation_step=0s"]).start()
     instance.insist("PUT", "/v1/limits/three", {"max": LIMIT})
     load = Load(instance, dice)
     hits = {}

@@ -33,20 +33,59 @@ TEST(CrashStory, a_job_that_kills_its_worker_again_and_again_is_quarantined) {
     EXPECT_EQ(story.runs(neighbour), 1U);
 }
 
-TEST(CrashStory, a_worker_that_crashes_four_times_in_a_minute_ends_its_youngest_attempt) {
-    // O9: after three crashes it starts nothing new; at each further one it ends the youngest.
+TEST(CrashStory, a_worker_that_crashes_four_times_in_a_minute_suspects_its_youngest_attempt) {
+    // O9: it runs again when nothing else does, and nothing is counted against it.
     Story story;
-    const auto elder = story.submit({.runs_for = minutes(3)});
+    const auto elder = story.submit({.runs_for = minutes(1)});
     story.run_until_running(elder);
-    const auto youngest = story.submit({.runs_for = minutes(3)});
+    const auto youngest = story.submit({.runs_for = seconds(5)});
     story.run_until_running(youngest);
     story.crash_often(worker(0), 4);
     story.run_for(seconds(3));
 
-    EXPECT_EQ(story.end_of(youngest).cause, Cause::crash_worker) << story.replay();
+    EXPECT_EQ(story.end_of(youngest).cause, Cause::suspect) << story.replay();
     story.run_until_ended(elder);
-    EXPECT_EQ(story.state(elder), JobState::succeeded);
+    EXPECT_EQ(story.runs(youngest), 1U);
+    story.run_until_ended(youngest);
+    EXPECT_EQ(story.count({elder, youngest}, JobState::succeeded), 2U);
     EXPECT_EQ(story.runs(elder), 1U);
+}
+
+TEST(CrashStory, a_worker_that_was_killed_three_times_in_a_minute_goes_on_working) {
+    // O9, P5: whoever killed it must not stop all work on its host.
+    Story story;
+    const auto adopted = story.submit({.runs_for = minutes(2)});
+    story.run_until_running(adopted);
+    story.crash_often(worker(0), 3);
+    const auto next = story.submit({});
+    story.run_for(seconds(5));
+
+    EXPECT_EQ(story.state(next), JobState::succeeded) << story.replay();
+    EXPECT_EQ(story.state(adopted), JobState::running);
+    EXPECT_EQ(story.runs(adopted), 1U);
+}
+
+TEST(CrashStory, the_only_attempt_of_a_worker_that_crashes_again_and_again_is_charged) {
+    // O9, P6: it cannot hide behind adoption.
+    Story story;
+    const auto only = story.submit({.runs_for = minutes(3)});
+    story.run_until_running(only);
+    story.crash_often(worker(0), 4);
+    story.run_for(seconds(3));
+
+    EXPECT_EQ(story.end_of(only).cause, Cause::crash_worker) << story.replay();
+}
+
+TEST(CrashStory, a_once_job_is_not_quarantined_by_the_fourth_crash_of_its_worker) {
+    // O9, P4: a person's kill -9 is no proof against it.
+    Story story;
+    const auto once = story.submit({.effects = Effects::once, .runs_for = seconds(30)});
+    story.run_until_running(once);
+    story.crash_often(worker(0), 5);
+    story.run_until_ended(once);
+
+    EXPECT_EQ(story.state(once), JobState::succeeded) << story.replay();
+    EXPECT_EQ(story.runs(once), 1U);
 }
 
 TEST(CrashStory, a_result_whose_report_was_lost_is_reported_again) {

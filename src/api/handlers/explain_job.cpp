@@ -38,6 +38,11 @@ WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
         const bool key = job.blocked_on->kind == Thing::Kind::key;
         facts.blocked_on = (key ? "key `" : "limit `") + job.blocked_on->name + "`";
     }
+    const bool suspect = !job.attempts.empty() && is_suspect(job.attempts.back().end) &&
+                         job.attempts.back().generation == job.generation;
+    // A stay in line began when its queue timeout did.
+    if (suspect && job.queue_deadline)
+        facts.suspect_for = clock.now - (*job.queue_deadline - job.spec->timeouts.queue);
     if (job.run) {
         facts.asks = job.run->terms.asks;
         facts.kill_ordered = job.run->order;

@@ -60,7 +60,11 @@ std::optional<FoundAttempt> look_at(const StateFolder& folder, const std::string
     FoundAttempt found;
     found.cgroup = order->cgroup;
     found.other_boot = order->boot != folder.identity().boot;
-    found.on_disk = {.attempt = *key, .assignment = order->assignment, .terms = order->terms};
+    found.on_disk = {.attempt = *key,
+                     .assignment = order->assignment,
+                     .life = order->life,
+                     .policy = order->policy,
+                     .terms = order->terms};
     found.on_disk.shim_alive = is_locked(folder, name);
     // Read after the lock: a shim that ends in between has left its result.
     // One that starts at once does not sync `started`: after a reboot it may have been lost.

@@ -109,7 +109,7 @@ StateFolder::LifeFile StateFolder::read_life() {
         if (record->name == "boot") life.boot = record->bytes;
         if (record->name == "clean") life.clean = record->bytes == "1";
         if (record->name == "crash")
-            life.crashes_us.insert(number_in<std::int64_t>(record->bytes).value_or(0));
+            life.crashes.push_back({number_in<std::int64_t>(record->bytes).value_or(0)});
     }
     // A number that went back would let an old life speak for us. The seconds since 1970 are above
     // every count of starts.
@@ -123,7 +123,7 @@ int StateFolder::write_life(bool durably) {
     append_record(text, "number", std::to_string(life_.number));
     append_record(text, "boot", life_.boot);
     append_record(text, "clean", life_.clean ? "1" : "0");
-    for (const auto at : life_.crashes_us) append_record(text, "crash", at);
+    for (const auto at : life_.crashes) append_record(text, "crash", at.us);
     // The new text is complete or not there: a rename is atomic, synced or not.
     if (durably) return attempt_files::write_durably(root_.get(), life_name, text);
     if (const int failed = attempt_files::write_plainly(root_.get(), "life.next", text))
@@ -135,22 +135,27 @@ Result<Life> StateFolder::begin_life(bool new_process) {
     const std::lock_guard hold(life_mutex_);
     const auto now = shim_boot_now();
     // After a reboot nobody knows how the last life ended: most likely it was the machine's end.
-    if (life_.boot != identity_.boot) life_.crashes_us.clear();
+    if (life_.boot != identity_.boot) life_.crashes.clear();
     const bool crashed = new_process && !life_.clean && life_.boot == identity_.boot;
-    if (crashed) life_.crashes_us.insert(now.us);
-    std::erase_if(life_.crashes_us, [&](std::int64_t at) { return at < (now - minutes(1)).us; });
+    if (crashed) life_.crashes.push_back(now);
+    life_.crashes = crashes_in_a_row(std::move(life_.crashes), now);
     life_.boot = identity_.boot;
     life_.clean = false;
     ++life_.number;
     if (const int failed = write_life(true))
         return error(Errc::unavailable, std::string("life number: ") + ::strerror(failed));
-    return Life{life_.number, static_cast<std::uint32_t>(life_.crashes_us.size())};
+    return Life{life_.number, {.follows_a_crash = crashed, .crashes = life_.crashes}};
 }
 
 void StateFolder::stopped_cleanly() {
     const std::lock_guard hold(life_mutex_);
     life_.clean = true;
     write_life(false);
+}
+
+std::uint64_t StateFolder::life_number() {
+    const std::lock_guard hold(life_mutex_);
+    return life_.number;
 }
 
 void StateFolder::move_aside(const std::string& name) {

@@ -15,8 +15,10 @@
 #include <set>
 #include <shared_mutex>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "core/crash_loop.h"
 #include "core/takeover.h"
 #include "processes/disk/spare_folders.h"
 #include "shim/format/fd.h"
@@ -25,7 +27,7 @@ namespace perdure {
 
 struct Life {
     std::uint64_t number = 0;
-    std::uint32_t crashes_in_a_minute = 0;
+    CrashHistory history;
 };
 
 class StateFolder {
@@ -36,6 +38,7 @@ public:
     // Raises the number durably. `new_process` is false within one process: no life has crashed.
     Result<Life> begin_life(bool new_process);
     void stopped_cleanly();
+    std::uint64_t life_number();
     // Moves a directory out of the way, so that it is not looked at again.
     void move_aside(const std::string& name);
 
@@ -58,7 +61,7 @@ private:
         std::uint64_t number = 0;
         std::string boot;
         bool clean = true;
-        std::set<std::int64_t> crashes_us;  // on the boot clock
+        std::vector<BootTime> crashes;
     };
     Result<void> lock_and_open(const std::string& path);
     LifeFile read_life();

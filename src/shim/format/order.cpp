@@ -20,6 +20,12 @@ std::optional<Effects> effects_named(std::string_view name) {
     return std::nullopt;
 }
 
+PolicyName policy_named(std::string_view name) {
+    for (const auto policy : {PolicyName::never, PolicyName::forever})
+        if (to_string(policy) == name) return policy;
+    return PolicyName::standard;
+}
+
 std::optional<Isolation> isolation_named(std::string_view name) {
     for (const auto isolation : {Isolation::fenced, Isolation::exclusive})
         if (to_string(isolation) == name) return isolation;
@@ -61,6 +67,8 @@ private:
             return put(order_.attempt.epoch.value, number_in<std::uint32_t>(r.bytes));
         if (r.name == "assignment")
             return put(order_.assignment, number_in<std::uint64_t>(r.bytes));
+        if (r.name == "life") return put(order_.life, number_in<std::uint64_t>(r.bytes));
+        if (r.name == "policy") return order_.policy = policy_named(r.bytes), true;
         if (r.name == "boot") return order_.boot = r.bytes, true;
         if (r.name == "host") return order_.host = r.bytes, true;
         if (r.name == "directory") return order_.directory = r.bytes, true;
@@ -125,6 +133,8 @@ std::string to_text(const Order& order) {
     append_record(text, "job", order.attempt.job.text());
     append_record(text, "epoch", std::int64_t{order.attempt.epoch.value});
     append_record(text, "assignment", std::to_string(order.assignment));
+    append_record(text, "life", std::to_string(order.life));
+    append_record(text, "policy", to_string(order.policy));
     append_record(text, "boot", order.boot);
     append_record(text, "host", order.host);
     append_record(text, "directory", order.directory);

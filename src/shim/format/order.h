@@ -20,6 +20,8 @@ namespace perdure {
 struct Order {
     AttemptKey attempt;
     std::uint64_t assignment = 0;
+    std::uint64_t life = 0;                    // of the worker that wrote the order
+    PolicyName policy = PolicyName::standard;  // both for the next worker (O9)
     Terms terms;
     Timing timing;                   // of it: kill_margin, worker_silence, kill_grace
     std::string boot;                // the boot id under which the order was written

@@ -13,6 +13,19 @@ void SimHost::power_loss() {
     for (auto& [attempt, shim] : shims_) shim->destroy();
     shims_.clear();
     ++boot_;
+    crashes_.clear();
+    follows_a_crash_ = false;
+}
+
+// On the true clock: only their distances matter.
+void SimHost::worker_crashed() {
+    follows_a_crash_ = true;
+    crashes_.push_back({parts_.world.now().us});
+}
+
+CrashHistory SimHost::crash_history() {
+    crashes_ = crashes_in_a_row(std::move(crashes_), {parts_.world.now().us});
+    return {follows_a_crash_, crashes_};
 }
 
 void SimHost::pause_shims() {

@@ -23,6 +23,7 @@ namespace perdure::sim {
 // What is in an attempt's directory.
 struct AttemptDirectory {
     Assignment assignment;
+    std::uint64_t life = 0;  // of the worker that made it
     bool started = false;
     std::optional<AttemptEnd> result;
 };
@@ -112,6 +113,7 @@ public:
     // same names.
     void copy_disk(const SimHost& from, StateDirectory as);
     std::uint64_t raise_life() { return ++life_number_; }
+    std::uint64_t life_number() const { return life_number_; }
     std::map<AttemptKey, AttemptDirectory>& disk() { return disk_; }
     SimShim* shim(AttemptKey attempt);
     SimShim* other_epoch(AttemptKey attempt);
@@ -125,7 +127,10 @@ public:
     // The worker is the subreaper: it sees a shim die.
     std::function<void(AttemptKey)> shim_died;
 
-    std::vector<TrueTime> crashes;  // of workers, kept on disk
+    // How lives of the worker ended, kept on disk.
+    void worker_crashed();
+    void worker_stopped_cleanly() { follows_a_crash_ = false; }
+    CrashHistory crash_history();
     Parts& parts() { return parts_; }
     Rng& rng() { return rng_; }
     // Counts one shim that never comes up, if the plan has such.
@@ -138,6 +143,8 @@ private:
     Rng rng_;
     std::uint64_t boot_ = 1;
     std::uint64_t life_number_ = 0;
+    bool follows_a_crash_ = false;
+    std::vector<BootTime> crashes_;
     std::optional<StateDirectory> copied_;
     std::map<AttemptKey, AttemptDirectory> disk_;
     std::map<AttemptKey, std::unique_ptr<SimShim>> shims_;

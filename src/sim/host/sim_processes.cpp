@@ -32,15 +32,15 @@ Task<void> SimProcesses::wait_for_disk(Duration wait) {
 Task<Result<WorkerLife>> SimProcesses::open() {
     co_await wait_for_disk(milliseconds(2));
     WorkerLife life{.directory = host_.directory(), .life = host_.raise_life()};
-    const auto minute_ago = host_.parts().world.now() - minutes(1);
-    life.crashes_in_a_minute = static_cast<std::uint32_t>(std::count_if(
-        host_.crashes.begin(), host_.crashes.end(), [&](TrueTime at) { return at >= minute_ago; }));
+    life.history = host_.crash_history();
     for (const auto& [key, directory] : host_.disk()) {
         auto* shim = host_.shim(key);
         // An orphan's tree is killed before anything else is said about it (O8).
         if (shim && !shim->alive()) shim->kill_tree();
         life.found.push_back({.attempt = key,
                               .assignment = directory.assignment.number,
+                              .life = directory.life,
+                              .policy = directory.assignment.spec->policy.name,
                               .terms = directory.assignment.terms,
                               .started = directory.started,
                               .shim_alive = shim && shim->alive(),
@@ -67,7 +67,7 @@ Task<Result<void>> SimProcesses::prepare(Assignment assignment) {
     co_await wait_for_disk(milliseconds(1));
     if (host_.shim_fails_to_launch()) co_return error(Errc::unavailable, "the shim did not start");
     if (host_.disk().contains(key)) co_return Result<void>{};  // it is there: adopt it
-    host_.disk()[key] = {.assignment = std::move(assignment)};
+    host_.disk()[key] = {.assignment = std::move(assignment), .life = host_.life_number()};
     host_.launch(key);
     co_return Result<void>{};
 }

@@ -90,8 +90,11 @@ bool another_could_take(const State& state, const JobRow& job, const SessionRow&
 }
 
 AdmissionFacts admission_facts(const State& state, const JobRow& job, const SessionRow& session) {
-    const auto& avoid = job.in<Ready>()->stay.avoid;
+    const auto& stay = job.in<Ready>()->stay;
+    const auto& avoid = stay.avoid;
     AdmissionFacts facts;
+    if (job.is_suspected()) facts.suspect_for = state.clock.now - stay.order.since;
+    facts.session_is_empty = state.places.runs_of(session.id).empty();
     facts.avoids_this_worker =
         avoid && state.clock.now < avoid->until &&
         state.session_of(avoid->session).directory.same_place(session.directory) &&
@@ -147,7 +150,7 @@ Claimed claim(State& state, SessionRow& session, std::uint32_t max) {
         const auto [cursor, head] = first_of(state, cursors);
         if (!head) break;
         JobRow& job = state.jobs.at(head->job);
-        const auto decision = decide_admission(admission_facts(state, job, session));
+        const auto decision = decide_admission(admission_facts(state, job, session), state.timing);
         switch (decision.kind) {
             case Kind::admit:
                 claimed.assignments.push_back(admit(state, job, session));

@@ -54,6 +54,11 @@ AttemptRow* JobRow::attempt(Epoch of) {
     return const_cast<AttemptRow*>(std::as_const(*this).attempt(of));
 }
 
+bool JobRow::is_suspected() const {
+    return !attempts.empty() && attempts.back().generation == generation &&
+           is_suspect(attempts.back().end);
+}
+
 bool JobRow::is_held_by_a_person() const {
     const auto* blocked = in<Blocked>();
     return blocked && !blocked->on;

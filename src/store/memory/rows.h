@@ -146,6 +146,8 @@ struct JobRow {
     AttemptRow* attempt(Epoch of);
     const AttemptRow* attempt(Epoch of) const;
     bool is_held_by_a_person() const;
+    // O9: its newest attempt ended as one; it should run alone next.
+    bool is_suspected() const;
     // In `ready`, and must still take its things at the claim.
     bool wants_its_things() const;
 };

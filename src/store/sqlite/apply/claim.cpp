@@ -154,8 +154,11 @@ bool Claiming::another_could_take(const JobRow& job) const {
 }
 
 AdmissionFacts Claiming::admission_facts(const JobRow& job) const {
-    const auto& avoid = job.in<Ready>()->stay.avoid;
+    const auto& stay = job.in<Ready>()->stay;
+    const auto& avoid = stay.avoid;
     AdmissionFacts facts;
+    if (job.is_suspected()) facts.suspect_for = state_.now() - stay.order.since;
+    facts.session_is_empty = state_.runs_of(session_.id).empty();
     facts.avoids_this_worker =
         avoid && state_.now() < avoid->until &&
         state_.session_that_exists(avoid->session).directory.same_place(session_.directory) &&
@@ -211,7 +214,7 @@ Claimed Claiming::run() {
         const auto [cursor, head] = first();
         if (!head) break;
         JobRow& job = state_.job_that_exists(head->job);
-        const auto decision = decide_admission(admission_facts(job));
+        const auto decision = decide_admission(admission_facts(job), state_.timing);
         if (decision.kind == Kind::skip) cursor->skipped = *head;
         ++cursor->next;
         switch (decision.kind) {

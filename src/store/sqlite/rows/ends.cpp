@@ -25,7 +25,7 @@ void put_end(ByteWriter& out, const AttemptEnd& end) {
 
 AttemptEnd get_end(ByteReader& in) {
     AttemptEnd end;
-    end.cause = in.choice(Cause::corrupt);
+    end.cause = in.choice(last_cause);
     end.ran = in.choice(Ran::yes);
     Flags flags(in.number());
     end.succeeded = flags.get();

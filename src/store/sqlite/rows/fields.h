@@ -41,7 +41,7 @@ private:
 };
 
 // The last of each, so that an unknown one is noticed.
-constexpr Cause last_of(Cause) { return Cause::corrupt; }
+constexpr Cause last_of(Cause) { return last_cause; }
 constexpr Effects last_of(Effects) { return Effects::once; }
 constexpr Growth last_of(Growth) { return Growth::exponential; }
 constexpr Isolation last_of(Isolation) { return Isolation::exclusive; }

@@ -76,13 +76,13 @@ void put_run(const Found& row, JobRow& job) {
             .confirm_deadline = row.at<ServiceTime>(3)};
     if (place_of(run.state).place != Place::run) fail_corrupt("a job in `run` does not run");
     if (job.attempts.empty()) fail_corrupt("a job in `run` has no attempt");
-    if (!row.is_null(4)) run.order = choice(row, 4, Cause::corrupt);
+    if (!row.is_null(4)) run.order = choice(row, 4, last_cause);
     job.place = run;
 }
 
 void put_outcome(const Found& row, JobRow& job) {
     const Outcome outcome{.state = choice(row, 0, JobState::quarantined),
-                          .cause = choice(row, 1, Cause::corrupt),
+                          .cause = choice(row, 1, last_cause),
                           .rule = interned(row.bytes(2)),
                           .may_have_run = row.flag(3),
                           .discarded = row.flag(4),

@@ -42,7 +42,7 @@ Input decode_input(std::string_view bytes) {
     input.job = JobId{in.number()};
     input.generation = in.small();
     input.state = in.choice(JobState::quarantined);
-    input.cause = in.choice(Cause::corrupt);
+    input.cause = in.choice(last_cause);
     if (in.number() != 0) input.exit_code = static_cast<std::int32_t>(in.integer());
     input.result = in.text();
     input.result_left_out = in.number() != 0;

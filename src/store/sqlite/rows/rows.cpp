@@ -49,6 +49,11 @@ AttemptRow* JobRow::attempt(Epoch of) {
     return found == attempts.rend() ? nullptr : &*found;
 }
 
+bool JobRow::is_suspected() const {
+    return !attempts.empty() && attempts.back().generation == generation &&
+           is_suspect(attempts.back().end);
+}
+
 bool JobRow::is_held_by_a_person() const {
     const auto* blocked = in<Blocked>();
     return blocked && !blocked->on;

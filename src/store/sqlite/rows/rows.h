@@ -143,6 +143,8 @@ struct JobRow {
     const Run* running(Epoch of) const;
     AttemptRow* attempt(Epoch of);
     bool is_held_by_a_person() const;
+    // O9: its newest attempt ended as one; it should run alone next.
+    bool is_suspected() const;
     // In `ready`, and must still take its things at the claim.
     bool wants_its_things() const { return wants_its_things(place); }
     bool wants_its_things(const PlaceRow& in) const;

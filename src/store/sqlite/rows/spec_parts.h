@@ -23,7 +23,7 @@ inline void put(ByteWriter& out, const CustomRule& rule) {
 
 inline void get(ByteReader& in, CustomRule& rule) {
     rule.causes.resize(in.count());
-    for (auto& cause : rule.causes) cause = in.choice(Cause::corrupt);
+    for (auto& cause : rule.causes) cause = in.choice(last_cause);
     rule.exit_codes.resize(in.count());
     for (auto& code : rule.exit_codes) code = static_cast<std::int32_t>(in.integer());
     rule.text = in.text();
