@@ -60,6 +60,8 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     if (!evidence.host.empty()) out.field("host", evidence.host);
     if (evidence.peak_memory != 0) out.field("peak_memory", evidence.peak_memory);
     out.field("ran_for", duration_text(evidence.ran_for));
+    if (evidence.output_undelivered != 0)
+        out.field("output_undelivered", evidence.output_undelivered);
     out.end_object();
 }
 

@@ -314,6 +314,31 @@ TEST(Logs, come_piece_by_piece_until_there_is_no_more) {
     EXPECT_EQ(stage.out, "onetwo");
 }
 
+// O1: nobody takes a part for the whole; stdout stays byte for byte what was printed.
+TEST(Logs, say_beside_the_output_what_is_missing_of_it) {
+    Stage stage;
+    stage.expect("GET /v1/jobs/" + id, job(R"j("state":"succeeded","epoch":1,"attempts":[
+        {"epoch":1,"evidence":{"output_undelivered":4711}}])j"));
+    ApiAnswer piece{.status = 200};
+    piece.text = "one";
+    stage.expect("GET /v1/jobs/" + id + "/logs?epoch=1&offset=0", piece);
+    piece.text = "";
+    stage.expect("GET /v1/jobs/" + id + "/logs?epoch=1&offset=3", piece);
+    EXPECT_EQ(stage.run({"logs", id}), 0) << stage.err;
+    EXPECT_EQ(stage.out, "one");
+    EXPECT_TRUE(contains(stage.err, "incomplete: 4711 bytes not delivered")) << stage.err;
+}
+
+TEST(JobShow, says_that_output_is_incomplete) {
+    Stage stage;
+    stage.expect("GET /v1/jobs/" + id, job(R"j("state":"succeeded","queue":"default",
+        "argv":["loud"],"submitted_at":"2026-11-15T11:00:00Z","ended_at":"2026-11-15T11:00:02Z",
+        "attempts":[{"epoch":1,"claimed_at":"2026-11-15T11:00:01Z","cause":"exit","ran":"yes",
+        "evidence":{"output_undelivered":4711}}],"recoveries":[])j"));
+    EXPECT_EQ(stage.run({"job", "show", id}), 0) << stage.err;
+    EXPECT_TRUE(contains(stage.out, "incomplete: 4711 bytes not delivered")) << stage.out;
+}
+
 TEST(Why, names_every_blocker_and_what_removes_it) {
     Stage stage;
     stage.expect("GET /v1/jobs/" + id + "/why", job(R"j("state":"ready","blockers":[

@@ -16,6 +16,8 @@ struct Evidence {
     std::string host;
     std::uint64_t peak_memory = 0;  // bytes; zero: not known
     Duration ran_for;
+    // Bytes of its output that its worker had and no server has taken; for ever (O1).
+    std::uint64_t output_undelivered = 0;
 
     friend bool operator==(const Evidence&, const Evidence&) = default;
 };

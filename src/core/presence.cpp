@@ -22,9 +22,13 @@ PresenceDecision decide_presence(const PresenceFacts& f, const Timing& timing) {
 }
 
 OutputPieceDecision decide_output_piece(const OutputPieceFacts& f) {
-    if (!f.session_is_open) return {false, "O1/session_ended"};
-    if (!f.in_run_under_it) return {false, "O1/not_its_attempt"};
-    return {true, "O1/its_own"};
+    using Answer = OutputAnswer;
+    if (f.session_is_open && f.in_run_under_it) return {Answer::accept, "O1/its_own"};
+    if (f.may_be_reinstated) return {Answer::again, "O1/may_be_reinstated"};
+    // The session that took the attempt over may be the sender's own: it has not heard of it yet.
+    const bool runs = f.in_run_under_it || f.in_run_elsewhere;
+    if (!f.session_is_open && runs) return {Answer::again, "O1/session_ended"};
+    return {Answer::fenced, "O1/not_its_attempt"};
 }
 
 SessionRetentionDecision decide_session_retention(const SessionRetentionFacts& f) {

@@ -29,13 +29,17 @@ struct PresenceDecision {
 PresenceDecision decide_presence(const PresenceFacts& facts, const Timing& timing);
 
 // A piece of what an attempt has printed counts only while the attempt is in `run`, under the very
-// session that sends it [P2].
+// session that sends it [P2]. What may still be so later is sent again, never thrown away (O1).
 struct OutputPieceFacts {
     bool session_is_open = false;
     bool in_run_under_it = false;
+    bool in_run_elsewhere = false;  // this very attempt, under another session
+    bool may_be_reinstated =
+        false;  // presumed lost, and the sender's next heartbeat brings it back
 };
+enum class OutputAnswer { accept, again, fenced };
 struct OutputPieceDecision {
-    bool counts = false;
+    OutputAnswer answer = OutputAnswer::fenced;
     std::string_view rule;
 };
 OutputPieceDecision decide_output_piece(const OutputPieceFacts& facts);

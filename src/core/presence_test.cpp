@@ -23,10 +23,46 @@ TEST(DecidePresence, lists_what_has_attempts_or_may_still_speak) {
                 }
 }
 
-TEST(DecideOutputPiece, counts_only_for_the_running_attempt_of_an_open_session) {
+std::vector<OutputPieceFacts> every_piece() {
+    std::vector<OutputPieceFacts> all;
     for (const bool open : both)
         for (const bool its_own : both)
-            EXPECT_EQ(decide_output_piece({open, its_own}).counts, open && its_own);
+            for (const bool elsewhere : both)
+                for (const bool may_return : both)
+                    all.push_back({open, its_own, elsewhere, may_return});
+    return all;
+}
+
+// [P2].
+TEST(DecideOutputPiece, counts_only_for_the_running_attempt_of_an_open_session) {
+    for (const auto& f : every_piece())
+        EXPECT_EQ(decide_output_piece(f).answer == OutputAnswer::accept,
+                  f.session_is_open && f.in_run_under_it);
+}
+
+// O1: otherwise a job whose end is accepted has an empty log.
+TEST(DecideOutputPiece, is_never_thrown_away_while_its_attempt_can_still_be_reinstated) {
+    for (const auto& f : every_piece())
+        if (f.may_be_reinstated) {
+            EXPECT_NE(decide_output_piece(f).answer, OutputAnswer::fenced);
+        }
+}
+
+TEST(DecideOutputPiece, of_an_ended_session_is_sent_again_while_its_attempt_runs) {
+    for (const auto& f : every_piece())
+        if (!f.session_is_open && (f.in_run_under_it || f.in_run_elsewhere)) {
+            EXPECT_EQ(decide_output_piece(f).answer, OutputAnswer::again);
+        }
+}
+
+TEST(DecideOutputPiece, of_an_attempt_that_somebody_else_has_or_that_has_ended_is_fenced) {
+    for (const auto& f : every_piece()) {
+        const bool somebody_elses = f.session_is_open && !f.in_run_under_it;
+        const bool ended = !f.in_run_under_it && !f.in_run_elsewhere;
+        if ((somebody_elses || ended) && !f.may_be_reinstated) {
+            EXPECT_EQ(decide_output_piece(f).answer, OutputAnswer::fenced);
+        }
+    }
 }
 
 TEST(DecideSessionRetention, forgets_what_no_attempt_can_name) {

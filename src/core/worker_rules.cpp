@@ -64,8 +64,10 @@ WorkerKill decide_worker_kill(const WorkerKillFacts& f, const Timing& timing) {
 }
 
 OutputDecision decide_output(const OutputFacts& f) {
-    if (f.ended_for < output_patience) return {true, "P5/output_first"};
-    return {false, "P5/the_end_matters_more"};
+    if (!f.server_answers) return {true, "O1/no_server_answers"};
+    if (f.waits_for >= output_patience_in_all) return {false, "O1/output_took_too_long"};
+    if (f.quiet_for >= output_patience) return {false, "O1/output_is_not_taken"};
+    return {true, "O1/output_first"};
 }
 
 LeaveDecision decide_leave(const LeaveFacts& f, const Timing& timing) {

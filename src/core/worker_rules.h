@@ -20,8 +20,9 @@ namespace perdure {
 
 // O10: a begin or a checkpoint that is not committed by then has failed.
 inline constexpr Duration progress_patience = seconds(30);
-// How long the end of an attempt waits for its output to be taken.
-inline constexpr Duration output_patience = seconds(2);
+// O1: how long the end of an attempt waits for output of which nothing is taken, and at all.
+inline constexpr Duration output_patience = seconds(5);
+inline constexpr Duration output_patience_in_all = seconds(30);
 
 // The end of an attempt that certainly did not run, as its worker reports it.
 AttemptEnd did_not_run(Cause cause);
@@ -97,9 +98,12 @@ struct WorkerKill {
 };
 WorkerKill decide_worker_kill(const WorkerKillFacts& facts, const Timing& timing);
 
-// Whether an ended attempt, whose output no server has taken yet, is kept waiting for it [P5].
+// Whether the end of an attempt, whose output no server has taken yet, is kept waiting for it (O1).
+// Time counts only while a server answers: without one the end cannot be reported either.
 struct OutputFacts {
-    Duration ended_for;
+    bool server_answers = false;
+    Duration waits_for;  // since the end, or since a server answers
+    Duration quiet_for;  // since then, or since the last piece that was taken
 };
 struct OutputDecision {
     bool keep_trying = false;

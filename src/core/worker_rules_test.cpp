@@ -149,12 +149,16 @@ TEST(DecideWorkerKill, comes_after_the_shim_and_before_speaking) {
                         }
 }
 
-TEST(DecideOutput, holds_an_end_back_for_a_short_time_only) {
-    for (std::int64_t ms = 0; ms < 5000; ms += 50) {
-        const auto decision = decide_output({milliseconds(ms)});
-        EXPECT_EQ(decision.keep_trying, milliseconds(ms) < output_patience);
-        EXPECT_TRUE(decision.rule.starts_with("P5/"));
-    }
+// O1, [P5]: output is waited for while it is being taken, and no end waits for ever.
+TEST(DecideOutput, holds_an_end_back_while_output_is_taken_and_for_thirty_seconds_at_most) {
+    for (const bool answers : both)
+        for (std::int64_t waits = 0; waits <= 40; ++waits)
+            for (std::int64_t quiet = 0; quiet <= waits; ++quiet) {
+                const auto decision = decide_output({answers, seconds(waits), seconds(quiet)});
+                const bool in_time = waits < 30 && seconds(quiet) < output_patience;
+                EXPECT_EQ(decision.keep_trying, !answers || in_time) << decision.rule;
+                EXPECT_TRUE(decision.rule.starts_with("O1/"));
+            }
 }
 
 TEST(DecideLeave, never_leaves_an_attempt_and_never_waits_for_ever) {

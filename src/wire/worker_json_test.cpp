@@ -167,7 +167,7 @@ TEST(WorkerJson, every_cause_and_every_kind_come_back) {
             item.end = {.cause = Cause::exit, .ran = Ran::yes, .succeeded = true};
         if (i % 2 == 0)
             item.evidence = std::make_shared<const Evidence>(
-                Evidence{R"({"a":1})", "why", "last\nlines", "host", 1 << 20, seconds(3)});
+                Evidence{R"({"a":1})", "why", "last\nlines", "host", 1 << 20, seconds(3), 4711});
         report.items.push_back(item);
     }
     using Kind = ReportItem::Kind;

@@ -85,6 +85,8 @@ constexpr std::array evidence_fields = {
                         }},
     JsonField<Evidence>{"peak_memory", [](At at, Evidence& e) { read_counter(at, e.peak_memory); }},
     JsonField<Evidence>{"ran_for_us", [](At at, Evidence& e) { read_us(at, e.ran_for); }},
+    JsonField<Evidence>{"output_undelivered",
+                        [](At at, Evidence& e) { read_counter(at, e.output_undelivered); }},
 };
 
 // An item while it is read: which of its fields were there.
@@ -323,6 +325,8 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     if (!evidence.host.empty()) out.field("host", evidence.host);
     if (evidence.peak_memory != 0) out.field("peak_memory", evidence.peak_memory);
     if (evidence.ran_for != Duration{}) out.field("ran_for_us", evidence.ran_for.us);
+    if (evidence.output_undelivered != 0)
+        out.field("output_undelivered", evidence.output_undelivered);
     out.end_object();
 }
 

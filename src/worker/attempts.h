@@ -50,8 +50,13 @@ struct Attempt {
     EvidenceRef evidence;
     BootTime ended_at;                      // when we learnt it
     bool has_new_output = false;            // not yet at a server
+    bool output_is_lost = false;            // what follows is not sent; it is counted at the end
     std::uint64_t output_hints = 0;         // how often its shim has said that it printed
     std::uint64_t output_sent = 0;          // bytes that a server has
+    std::uint64_t output_turn = 0;          // when a piece of it was last sent, as a count
+    BootTime output_taken_at;               // when a server last took a piece
+    std::uint64_t output_undelivered = 0;   // bytes that no server will have
+    BootTime output_not_before;             // it was to be sent again, but not at once
     std::vector<PendingProgress> progress;  // the oldest first
     std::optional<ProgressNote> note;       // how far it says it is
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -172,7 +173,16 @@ public:
         co_return response;
     }
 
-    Task<Result<LogResponse>> logs(std::size_t, LogRequest) override { co_return LogResponse{}; }
+    Task<Result<LogResponse>> logs(std::size_t, LogRequest request) override {
+        log_requests.push_back(request);
+        if (logs_take != Duration{}) co_await log_alarm->wait(logs_take);
+        LogResponse response;
+        for (const auto& chunk : request.chunks) {
+            response.answers.push_back(on_chunk ? on_chunk(chunk) : ItemAnswer::ok);
+            if (response.answers.back() == ItemAnswer::ok) kept[chunk.attempt] += chunk.bytes;
+        }
+        co_return response;
+    }
 
     std::size_t reports_of(AttemptKey key, ReportItem::Kind kind) const {
         return static_cast<std::size_t>(std::count_if(
@@ -186,6 +196,11 @@ public:
         return last;
     }
 
+    std::vector<LogRequest> log_requests;
+    std::function<ItemAnswer(const LogChunk&)> on_chunk;
+    std::map<AttemptKey, std::string> kept;
+    Duration logs_take;
+    std::unique_ptr<Alarm> log_alarm;  // a test that lets logs() take time makes one
     std::size_t count = 1;
     std::function<Result<OpenAnswer>(const OpenRequest&)> on_open;
     std::function<Result<HeartbeatAnswerMessage>(const HeartbeatRequest&)> on_heartbeat;
@@ -239,8 +254,14 @@ public:
     void answer(AttemptKey, ProcessEvent::Kind, bool committed) override {
         answers.push_back(committed);
     }
-    Task<Result<std::string>> output(AttemptKey, std::uint64_t, std::size_t) override {
-        co_return std::string{};
+    Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
+                                     std::size_t max) override {
+        const auto& all = printed[attempt];
+        co_return all.substr(std::min<std::size_t>(offset, all.size()), max);
+    }
+    void print(AttemptKey attempt, const std::string& text) {
+        printed[attempt] += text;
+        say(ProcessEvent::Kind::printed, attempt);
     }
     void forget(AttemptKey attempt) override { forgotten.push_back(attempt); }
     void stopped_cleanly() override { clean = true; }
@@ -253,6 +274,7 @@ public:
     }
 
     WorkerLife life;
+    std::map<AttemptKey, std::string> printed;
     std::optional<Error> prepare_error;
     bool starts = true;
     bool clean = false;

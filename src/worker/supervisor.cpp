@@ -266,6 +266,7 @@ void Supervisor::conclude(AttemptKey key, AttemptEnd end, EvidenceRef evidence) 
     attempt->ended_at = context_.now();
     attempt->progress.clear();
     note_end(*attempt);
+    if (attempt->output_is_lost) attempt->has_new_output = true;
     if (attempt->has_new_output) context_.output_bell->ring();
     context_.report_bell->ring();
 }
@@ -307,8 +308,9 @@ void Supervisor::on_started(AttemptKey key) {
 void Supervisor::on_printed(AttemptKey key) {
     auto* attempt = table_.find(key);
     if (!attempt) return;
-    attempt->has_new_output = true;
     ++attempt->output_hints;
+    if (attempt->output_is_lost) return;
+    attempt->has_new_output = true;
     context_.output_bell->ring();
 }
 

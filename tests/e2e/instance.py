@@ -93,6 +93,7 @@ class Instance:
         self.marker = "E2E_INSTANCE=" + os.path.basename(self.directory)
         self.slots = slots
         self.args = list(args)
+        self.environment = {}  # besides ours
         self.port = None
         self.process = None
         self.said = []
@@ -108,7 +109,8 @@ class Instance:
             [PERDURE, "up", "--data", self.directory + "/data", "--listen", listen,
              "--slots", str(self.slots), *self.args],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            text=True, env=dict(os.environ, **{name: value}), cwd=self.directory)
+            text=True, env=dict(os.environ, **self.environment, **{name: value}),
+            cwd=self.directory)
         threading.Thread(target=self._listen, args=(self.process,), daemon=True).start()
         if not self.ready.wait(timeout):
             raise AssertionError("not ready in time; it said:\n" + "".join(self.said[-30:]))

@@ -189,6 +189,11 @@ ExitCode exit_code_of_job(const boost::json::value& job) {
     return code_of_failure(job);
 }
 
+std::string undelivered_of(const boost::json::value& attempt) {
+    const auto missing = number_of(member(attempt, "evidence"), "output_undelivered");
+    return missing > 0 ? fmt::format("incomplete: {} bytes not delivered", missing) : "";
+}
+
 std::string how_it_ended(const boost::json::value& job) {
     auto text = text_of(job, "state");
     const auto cause = text_of(job, "cause");

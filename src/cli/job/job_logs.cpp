@@ -21,16 +21,30 @@ std::optional<std::int64_t> attempt_wanted(const Args& args) {
     return number;
 }
 
+// On stderr: nobody takes a part for the whole.
+void say_what_is_missing(Terminal& term, const boost::json::value& job,
+                         std::optional<std::int64_t> only = std::nullopt) {
+    for (const auto& attempt : list_of(job, "attempts")) {
+        const auto number = number_of(attempt, "epoch");
+        const auto missing = undelivered_of(attempt);
+        if (missing.empty() || (only && number != *only)) continue;
+        term.say(fmt::format("output of attempt {} is {}", number, missing));
+    }
+}
+
 ExitCode follow_logs(Context& context, const std::string& id, std::int64_t newest) {
     const auto first = attempt_wanted(context.args).value_or(std::max<std::int64_t>(newest, 1));
     const auto followed = follow(context, id, {.first_attempt = first});
     if (followed.how == Followed::How::detached) return ExitCode::ok;
-    if (followed.how == Followed::How::ended)
+    if (followed.how == Followed::How::ended) {
+        say_what_is_missing(context.term, followed.job);
         context.term.say(fmt::format("job {} {}", id, how_it_ended(followed.job)));
+    }
     return followed.code;
 }
 
-ExitCode print_logs(Context& context, const std::string& id, std::int64_t attempt) {
+ExitCode print_logs(Context& context, const boost::json::value& job, std::int64_t attempt) {
+    const auto id = text_of(job, "id");
     const auto target = fmt::format("/v1/jobs/{}/logs?epoch={}", escaped(id), attempt);
     std::string all;
     // Pieces of a mebibyte, until there is no more.
@@ -52,6 +66,7 @@ ExitCode print_logs(Context& context, const std::string& id, std::int64_t attemp
         document["text"] = all;
         context.term.print(boost::json::value(std::move(document)));
     }
+    say_what_is_missing(context.term, job, attempt);
     return ExitCode::ok;
 }
 
@@ -74,7 +89,7 @@ ExitCode show_logs(Context& context) {
                              id, text_of(*asked.body, "state"), id));
         return ExitCode::ok;
     }
-    return print_logs(context, id, attempt_wanted(args).value_or(newest));
+    return print_logs(context, *asked.body, attempt_wanted(args).value_or(newest));
 }
 
 }  // namespace perdure::cli

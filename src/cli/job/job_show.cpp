@@ -7,6 +7,7 @@
 
 #include "cli/answer.h"
 #include "cli/job/commands.h"
+#include "cli/job/follow.h"
 #include "cli/job/timeline.h"
 #include "cli/table.h"
 #include "wire/text_size.h"
@@ -74,6 +75,8 @@ std::string facts(const boost::json::value& job) {
     if (has(job, "may_still_run"))
         text += line("may run on", text_of(member(job, "may_still_run"), "worker"));
     text += line("due in", spoken_of(job, "due_in"));
+    const auto& attempts = list_of(job, "attempts");
+    if (!attempts.empty()) text += line("output", undelivered_of(attempts.back()));
     if (has(job, "result")) text += line("result", boost::json::serialize(member(job, "result")));
     return text;
 }

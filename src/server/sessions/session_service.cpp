@@ -37,6 +37,8 @@ ReconcileFacts owned_facts(const RunView& run, const ListedByAttempt& listed, st
             .seen = seen};
 }
 
+}  // namespace
+
 ReconcileFacts stranger_facts(const JobView& job, const Listed& listed, std::uint64_t seen) {
     ReconcileFacts facts{.store_epoch = job.epoch, .listed = listed, .seen = seen};
     const bool newest = job.epoch == listed.attempt.epoch;
@@ -48,8 +50,6 @@ ReconcileFacts stranger_facts(const JobView& job, const Listed& listed, std::uin
     if (newest && !job.attempts.empty()) facts.isolation = job.attempts.back().terms.isolation;
     return facts;
 }
-
-}  // namespace
 
 std::uint64_t content_hash(const HeartbeatRequest& request) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;

@@ -15,6 +15,7 @@
 #include "ports/store.h"
 #include "server/dispatcher.h"
 #include "server/group_commit.h"
+#include "server/sessions/known_jobs.h"
 #include "server/sessions/live_progress.h"
 #include "wire/worker_protocol.h"
 
@@ -33,7 +34,8 @@ public:
     Task<Result<std::uint64_t>> open_stream(SessionId session, std::shared_ptr<Outbox> outbox);
     void close_stream(SessionId session, std::uint64_t stream);
     // What attempts have printed. A chunk counts only while its attempt is in `run` under that
-    // very session [P2]; it is durable in `blobs` when it is answered.
+    // very session [P2]; it is durable in `blobs` when it is answered. While the attempt can still
+    // be reinstated the answer is `again` (O1).
     Task<Result<LogResponse>> logs(LogRequest request, Blobs& blobs);
     // unavailable while this server cannot commit (T3).
     Task<Result<HeartbeatAnswerMessage>> heartbeat(HeartbeatRequest request);
@@ -51,6 +53,8 @@ private:
     // Answers `unavailable`, and ends this server's life, if the store has lost commits (O6).
     Task<Result<Reconciled>> judge_strangers(SessionId session, std::vector<Listed> listed,
                                              std::vector<RunView> owned, std::uint64_t seen);
+    Task<Result<KnownJobs>> strangers_of(std::optional<SessionView> session,
+                                         std::vector<AttemptKey> attempts);
     static std::vector<Change> with_returning(Change first, SessionId session,
                                               const Reconciled& strangers, Sighting seen);
 
@@ -64,6 +68,9 @@ private:
     Log log_;
     LiveProgress progress_;
 };
+
+// What decides about an attempt that a worker lists and its session does not own.
+ReconcileFacts stranger_facts(const JobView& job, const Listed& listed, std::uint64_t seen);
 
 // A hash of what a heartbeat says: one number with two contents is a cloned machine (O5).
 std::uint64_t content_hash(const HeartbeatRequest& request);

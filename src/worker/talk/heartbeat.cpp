@@ -78,6 +78,7 @@ Task<bool> Heartbeat::beat() {
 
 void Heartbeat::failed(const Sent& sent, const Error& why) {
     reached<"worker_heartbeat_failed">();
+    session_.unanswered();
     context_.log.write(Level::info, "heartbeat failed", "server", sent.server, "why", why.what);
     if (why.code != Errc::overloaded) session_.move_on(sent.server);
 }
@@ -108,6 +109,7 @@ void Heartbeat::renew(const Sent& sent, const std::vector<AttemptKey>& stopped) 
 
 void Heartbeat::obey(const Sent& sent, HeartbeatAnswerMessage answer) {
     session_.saw_tick(answer.tick);
+    session_.answered();
     switch (answer.answer) {
         case HeartbeatAnswer::ignore: reached<"worker_heartbeat_ignored">(); return;
         case HeartbeatAnswer::session_ended:

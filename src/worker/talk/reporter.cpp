@@ -21,6 +21,15 @@ bool is_final(Kind kind, ItemAnswer answer) {
     return answer == (kind == Kind::ask ? ItemAnswer::go : ItemAnswer::ok);
 }
 
+// With what was not delivered of its output (O1).
+EvidenceRef evidence_of(const Attempt& attempt) {
+    if (attempt.output_undelivered == 0) return attempt.evidence;
+    auto evidence = attempt.evidence ? std::make_shared<Evidence>(*attempt.evidence)
+                                     : std::make_shared<Evidence>();
+    evidence->output_undelivered = attempt.output_undelivered;
+    return evidence;
+}
+
 }  // namespace
 
 Reporter::Reporter(WorkerContext& context, AttemptTable& table, Session& session,
@@ -79,7 +88,7 @@ std::optional<Reporter::Statement> Reporter::next_statement(AttemptKey key, cons
         return Statement{{.attempt = key,
                           .kind = Kind::ended,
                           .end = attempt.end,
-                          .evidence = attempt.evidence,
+                          .evidence = evidence_of(attempt),
                           .age = now - attempt.ended_at}};
     }
 

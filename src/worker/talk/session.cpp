@@ -22,6 +22,7 @@ SessionId Session::id() const {
 void Session::opened(SessionId id, BootTime lease_until) {
     context_.log.write(Level::info, "session opened", "session", id.text(), "server", server_);
     id_ = id;
+    answered();
     numbers_ = {};  // they are drawn from the session's own counter
     context_.announced = 0;
     raise_lease(lease_until);
@@ -34,8 +35,15 @@ void Session::ended() {
     if (!id_) return;
     context_.log.write(Level::warn, "session ended by the server", "session", id_->text());
     id_.reset();
+    unanswered();
     close_stream();
     context_.opening_bell->ring();
+}
+
+void Session::answered() {
+    if (answered_since_) return;
+    answered_since_ = context_.now();
+    context_.output_bell->ring();  // somebody may take it now
 }
 
 void Session::raise_lease(BootTime until) {

@@ -36,6 +36,11 @@ public:
     void ended();
     void raise_lease(BootTime until);
 
+    // Since when heartbeats are answered; empty: the last one was not, or there is no session.
+    std::optional<BootTime> answered_since() const { return answered_since_; }
+    void answered();
+    void unanswered() { answered_since_.reset(); }
+
     // Goes to the next server, unless somebody else has done so since `failed` was chosen.
     void move_on(std::size_t failed);
     void attach(std::shared_ptr<Stream> stream);
@@ -46,6 +51,7 @@ private:
     std::optional<SessionId> id_;
     std::size_t server_ = 0;
     std::optional<BootTime> lease_until_;
+    std::optional<BootTime> answered_since_;
     std::uint64_t tick_seen_ = 0;
     AssignmentNumbers numbers_;
     std::shared_ptr<Stream> stream_;

@@ -63,6 +63,8 @@ std::string encode(const Evidence& evidence) {
     out.text(evidence.host);
     out.number(evidence.peak_memory);
     out.integer(evidence.ran_for.us);
+    // Rows of earlier versions end here.
+    if (evidence.output_undelivered != 0) out.number(evidence.output_undelivered);
     return out.take();
 }
 
@@ -75,6 +77,7 @@ Evidence decode_evidence(std::string_view bytes) {
     evidence.host = in.text();
     evidence.peak_memory = in.number();
     evidence.ran_for = {in.integer()};
+    if (!in.is_at_end()) evidence.output_undelivered = in.number();
     in.end();
     return evidence;
 }

@@ -308,5 +308,14 @@ TEST(Codec, an_attempt_without_an_owner_is_refused) {
     EXPECT_THROW(decode_attempt(encode(attempt)), Failure);
 }
 
+TEST(Codec, evidence_of_a_version_that_knew_nothing_of_undelivered_output_is_understood) {
+    Evidence evidence{R"({"a":1})", "why", "last lines", "host", 1 << 20, seconds(3)};
+    const auto old = encode(evidence);
+    EXPECT_EQ(decode_evidence(old), evidence);
+    evidence.output_undelivered = 4711;
+    EXPECT_EQ(decode_evidence(encode(evidence)), evidence);
+    EXPECT_TRUE(encode(evidence).starts_with(old));
+}
+
 }  // namespace
 }  // namespace perdure::sqlite
