@@ -30,7 +30,7 @@ namespace perdure {
 namespace {
 
 constexpr auto patience_with_requests = seconds(5);
-constexpr auto look_again = milliseconds(10);
+constexpr auto look_again = milliseconds(10);  // only while it stops
 
 // A server may have 10,000 idle connections; the soft limit is usually 1,024.
 void allow_many_descriptors() {
@@ -92,6 +92,7 @@ public:
         server_->failures().use({config_.failure_level, config_.callback_failure_level});
         api_ = std::make_unique<ApiServer>(*server_, *store_, *blobs_, clock_, log, options_);
         if (auto listening = api_->listen(); !listening) return refuse(listening.error());
+        server_->rings(*opened_);
         server_->start();
         watched_.end_with_watchdog();
         follow_signals();
@@ -122,8 +123,7 @@ private:
     }
 
     Task<void> announce() {
-        auto alarm = clock_.make_alarm();
-        while (!server_->ready()) co_await alarm->wait(look_again);
+        while (!server_->ready()) co_await opened_->wait(seconds(1));
         watched_.ready(fmt::format(
             "http://{}:{}", config_.listen.substr(0, config_.listen.rfind(':')), api_->port()));
     }
@@ -162,6 +162,7 @@ private:
     ApiOptions options_;
     std::unique_ptr<SqliteStore> store_;
     std::unique_ptr<SqliteBlobs> blobs_;
+    std::unique_ptr<Alarm> opened_ = clock_.make_alarm();
     std::unique_ptr<Server> server_;
     std::unique_ptr<ApiServer> api_;
     bool stopping_ = false;

@@ -25,7 +25,7 @@
 namespace perdure {
 namespace {
 
-constexpr auto look_for_the_end_again = milliseconds(10);
+constexpr auto idle_wait_of_process = hours(24);  // the worker rings for everything new
 
 // The shim lies beside our own program.
 std::string shim_path() {
@@ -78,6 +78,7 @@ public:
                           .timing = config_.timing,
                           .died_at = died_at_},
             log);
+        worker_->rings(*news_);
         worker_->start();
         watched_.end_with_watchdog();
         follow_signals();
@@ -96,7 +97,6 @@ private:
     }
 
     Task<void> follow_worker() {
-        auto alarm = clock_.make_alarm();
         bool announced = false;
         while (!worker_->finished()) {
             if (!announced && worker_->session().is_open()) {
@@ -104,7 +104,7 @@ private:
                 watched_.ready(fmt::format("{} with {} slots; {}", config_.worker_name,
                                            config_.worker_slots, host_->containment_text()));
             }
-            co_await alarm->wait(look_for_the_end_again);
+            co_await news_->wait(idle_wait_of_process);
         }
         context_.stop();
     }
@@ -137,6 +137,7 @@ private:
     std::unique_ptr<HostProcesses> host_;
     std::unique_ptr<Webhooks> webhooks_;
     std::unique_ptr<InProcessKinds> kinds_;
+    std::unique_ptr<Alarm> news_ = clock_.make_alarm();
     std::unique_ptr<Worker> worker_;
     bool stopping_ = false;
 };

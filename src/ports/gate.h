@@ -45,10 +45,13 @@ public:
                               [this, ticket](std::exception_ptr failure) {
                                   PERDURE_ASSERT(failure == nullptr);
                                   running_.erase(ticket);
+                                  if (running_.empty() && when_empty_) when_empty_->ring();
                               });
     }
 
     bool empty() const { return running_.empty(); }
+    // Rung each time that nothing is under way any more.
+    void when_empty(Alarm& alarm) { when_empty_ = &alarm; }
     std::vector<std::string_view> waiting_for() const {
         std::vector<std::string_view> names;
         for (const auto& [ticket, name] : running_) names.push_back(name);
@@ -58,6 +61,7 @@ public:
 private:
     Executor executor_;
     std::uint64_t last_ticket_ = 0;
+    Alarm* when_empty_ = nullptr;
     std::map<std::uint64_t, std::string> running_;
 };
 

@@ -37,6 +37,7 @@ Task<void> Server::run() {
     co_await commits_.open(me_, stop_);
     if (stop_.requested()) co_return;
     opened_ = true;
+    if (when_opened_) when_opened_->ring();
     gate_.spawn("group commit", commits_.run(stop_));
     gate_.spawn("deadlines", commits_.watch_deadlines(stop_));
     gate_.spawn("tick and sweep", ticker_.run(stop_));

@@ -40,6 +40,8 @@ public:
     void start();
     void stop();
     // Open for business: its life is known to the store, and it can commit (T3).
+    // Rung when this server has been opened.
+    void rings(Alarm& observer) { when_opened_ = &observer; }
     bool ready() const { return opened_ && commits_.healthy(); }
     bool is_keeper() const { return ticker_.is_keeper(); }
     std::vector<std::string_view> waiting_for() const { return gate_.waiting_for(); }
@@ -73,6 +75,7 @@ private:
     Pruner pruner_;
     FailureLog failures_;
     bool opened_ = false;
+    Alarm* when_opened_ = nullptr;
     Gate gate_;
 };
 

@@ -45,7 +45,11 @@ inline constexpr Duration idle_wait = minutes(1);
 
 struct WorkerContext {
     WorkerContext(WorkerPorts p, WorkerOptions o, Log l)
-        : ports(p), options(std::move(o)), log(std::move(l)), gate(p.clock.executor()), began_at(p.clock.boot()) {
+        : ports(p),
+          options(std::move(o)),
+          log(std::move(l)),
+          gate(p.clock.executor()),
+          began_at(p.clock.boot()) {
         for (auto* bell : {&opening_bell, &heartbeat_bell, &stream_bell, &report_bell, &watch_bell,
                            &drain_bell, &output_bell}) {
             *bell = make_alarm();
@@ -86,6 +90,7 @@ struct WorkerContext {
     std::uint32_t adopted = 0;    // attempts that ran before this life began, and run still
     std::uint32_t good_ends = 0;  // in this life
     bool directory_is_open = false;
+    Alarm* when_opened = nullptr;  // rung when a session has been opened
 
     std::unique_ptr<Alarm> opening_bell;    // the session is over
     std::unique_ptr<Alarm> heartbeat_bell;  // send one now

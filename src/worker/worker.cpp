@@ -81,6 +81,11 @@ void Worker::stop() {
     context_.log.write(Level::info, "stopped");
 }
 
+void Worker::rings(Alarm& observer) {
+    context_.gate.when_empty(observer);
+    context_.when_opened = &observer;
+}
+
 bool Worker::finished() const { return context_.stop.requested() && context_.gate.empty(); }
 
 Task<void> Worker::live() {

@@ -40,6 +40,9 @@ public:
     // Asks for a long lease and leaves the shims to the next worker (L2).
     void detach();
 
+    // Rung whenever a session has been opened, and when the worker may have finished. It must
+    // outlive the worker.
+    void rings(Alarm& observer);
     // Nothing is under way any more, except the wait for the next process event.
     bool finished() const;
     std::vector<std::string_view> waiting_for() const { return context_.gate.waiting_for(); }

@@ -169,6 +169,31 @@ def a_person_who_kills_everything_four_times_does_not_quarantine_a_once_job():
     finally:
         instance.remove()
 
+def switches(pid):
+    """How often the threads of a process have been switched to so far."""
+    count = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/status") as file:
+            count += sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)
+    return count
+
+
+@row("kills")
+def a_worker_that_does_nothing_sleeps():
+    """The calm between the storms: it is told what is new, and looks for nothing."""
+    instance = Instance(slots=8).start()
+    try:
+        worker = instance.pids("worker")[0]
+        time.sleep(1)
+        before = switches(worker)
+        time.sleep(3)
+        rate = (switches(worker) - before) / 3
+        expect(rate < 30, f"it woke {rate:.0f} times a second")
+        return f"{rate:.1f} context switches a second"
+    finally:
+        instance.remove()
+
+
 def text_of(instance, job):
     """All that the server has of its newest attempt's output; stderr says what is missing."""
     logs = run_cli(instance, "logs", job)

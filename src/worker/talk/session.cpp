@@ -29,6 +29,7 @@ void Session::opened(SessionId id, BootTime lease_until) {
     context_.heartbeat_bell->ring();
     context_.stream_bell->ring();
     context_.report_bell->ring();
+    if (context_.when_opened) context_.when_opened->ring();
 }
 
 void Session::ended() {
