@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""kill -9 of server, worker, watchdog and shims, any mix, at random moments, under load.
+"""kill -9 of server, worker, watchdog and shims, any mix, at random moments, under load; and pauses
+of server and worker, some of them longer than a lease.
 
     kill_rounds.py --rounds 20 [--seed N]
 
@@ -7,12 +8,14 @@ Afterwards, by id and by witness files that the jobs write themselves:
   [P1]  no accepted job is lost            [P3]  none is stuck
   [P4]  no `once` job has started twice    [P8]  no process is left over
   O7    no two attempts with one key overlap, and a limit is never exceeded
+  O1    the output of what has succeeded is complete, or its attempt says what is missing
   what must never be repeated is not, what is repeated for ever succeeds, and fsck finds nothing.
 At any time 50 jobs of mixed policy, effects and isolation are under way.
 """
 import argparse
 import os
 import random
+import signal
 import sys
 import threading
 import time
@@ -30,7 +33,9 @@ while [ $n -gt 0 ]; do
 done
 [ $n -gt 0 ] || echo "overlap" >>"$WITNESS/$PERDURE_JOB"
 echo "start $PERDURE_EPOCH" >>"$WITNESS/$PERDURE_JOB"
+seq -f "line %.0f" 1 "$LINES"
 sleep "$NAP"
+echo "the end"
 echo "end $PERDURE_EPOCH" >>"$WITNESS/$PERDURE_JOB"
 """
 
@@ -50,6 +55,7 @@ SORTS = {
 # What nobody may run again once it has begun.
 ONCE = {"once", "keyed once", "never", "resumable"}
 IN_FLIGHT = 50
+LEASE = 5
 
 
 class Load:
@@ -61,6 +67,7 @@ class Load:
         self.witness = os.path.join(instance.directory, "witness")
         os.mkdir(self.witness)
         self.accepted = {}  # id: job
+        self.printing = {}  # id: lines
         self.number = 0
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self._run, daemon=True)
@@ -93,7 +100,8 @@ class Load:
         job = {"argv": ["sh", "-c", WITNESS], "idempotency_key": f"load-{self.number}",
                **SORTS[sort],
                "env": {"WITNESS": self.witness, "LOCK": f"own.{self.number}", "ROOM": "1",
-                       "NAP": str(self.dice.choice([0, 0.1, 0.5, 2]))}}
+                       "NAP": str(self.dice.choice([0, 0.1, 0.5, 2])),
+                       "LINES": str(self.dice.choice([1, 100, 20_000]))}}
         if "key" in job:
             job["key"] = job["env"]["LOCK"] = job["key"].format(self.dice.randrange(3))
         if "limits" in job:
@@ -113,6 +121,7 @@ class Load:
                 time.sleep(0.02)
             else:
                 self.accepted[answer["id"]] = sort
+                self.printing[answer["id"]] = int(job["env"]["LINES"])
                 return
 
     def lines(self, job):
@@ -139,6 +148,30 @@ def strike(instance, dice):
     return hit
 
 
+def pause(instance, dice):
+    """One round: server or worker stands still for a while."""
+    role = dice.choice(["server", "worker"])
+    pids = instance.pids(role)
+    for pid in pids:
+        kill(pid, signal.SIGSTOP)
+    time.sleep(dice.choice([1, LEASE - 1, LEASE + 2]))
+    for pid in pids:
+        kill(pid, signal.SIGCONT)
+    return ["paused " + role] * len(pids)
+
+
+def check_output(load, job):
+    """What is wrong with what the server has of a job that has succeeded."""
+    attempt = load.instance.job(job)["attempts"][-1]
+    text = load.instance.insist("GET", f"/v1/jobs/{job}/logs?epoch={attempt['epoch']}")
+    wanted = "".join(f"line {n + 1}\n" for n in range(load.printing[job])) + "the end\n"
+    missing = attempt.get("evidence", {}).get("output_undelivered", 0)
+    if len(text) + missing == len(wanted) and wanted.encode().startswith(text):
+        return []
+    return [f"{job}: {len(text)} of {len(wanted)} bytes of its output are there, it says that "
+            f"{missing} are missing"]
+
+
 def check(load, ended):
     wrong = []
     for job, sort in load.accepted.items():
@@ -150,6 +183,8 @@ def check(load, ended):
             wrong.append(f"{job}: {sort}: two attempts overlapped")
         if sort in ONCE and starts > 1:
             wrong.append(f"{job}: {sort}: started {starts} times")
+        if state == "succeeded":
+            wrong += check_output(load, job)
         if state == "succeeded" and ends == 0:
             wrong.append(f"{job}: {sort}: succeeded, but never reached its end")
         if state not in ("succeeded", "quarantined"):
@@ -178,7 +213,9 @@ def await_no_leftovers(instance, patience=10):
 def run(rounds, seed):
     dice = random.Random(seed)
     # The worker dies far more often than its jobs could be blamed for: no probation (O9).
-    instance = Instance(slots=24, args=["--set", "timing.probation_step=0s"]).start()
+    settings = ["timing.probation_step=0s", f"timing.lease={LEASE}s", "timing.heartbeat=1s"]
+    words = [word for one in settings for word in ("--set", one)]
+    instance = Instance(slots=24, args=words).start()
     instance.insist("PUT", "/v1/limits/three", {"max": LIMIT})
     load = Load(instance, dice)
     hits = {}
@@ -187,7 +224,8 @@ def run(rounds, seed):
         began = time.monotonic()
         for number in range(rounds):
             time.sleep(dice.uniform(0.05, 1.2))
-            for role in strike(instance, dice):
+            act = pause if dice.random() < 0.1 else strike
+            for role in act(instance, dice):
                 hits[role] = hits.get(role, 0) + 1
             if sys.stderr.isatty():
                 print(f"\rround {number + 1} of {rounds}, {len(load.accepted)} jobs accepted",
