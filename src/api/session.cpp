@@ -38,6 +38,7 @@ private:
     Task<void> answer(Request request);
     Task<void> answer_in_pieces(const Route& route, const Request& request);
     Task<Response> handle(const Route& route, const Request& request);
+    Task<void> write_counted(const Request& request, Response response);
     Task<void> write(Response response);
     Task<bool> write_out(std::string body, std::string_view tail = {});
 
@@ -85,8 +86,12 @@ Task<void> Session::answer(Request request) {
         keep_alive_ = false;
         co_return;
     }
-    // What was only read can be asked for again; what was done must be answered.
-    const bool is_read = request.method == Method::get && response.status == 200;
+    co_await write_counted(request, std::move(response));
+}
+
+// What was only read can be asked for again; what was done must be answered.
+Task<void> Session::write_counted(const Request& request, Response response) {
+    const bool is_read = request.method == Method::get && response.status < 300;
     const auto what = bytes_for(peer_of(request.path), response.body.size());
     ByteCharge held(api_->bytes);
     if (!is_read)
@@ -113,7 +118,7 @@ Task<void> Session::answer_in_pieces(const Route& route, const Request& request)
     auto response = co_await route.stream(*api_, request, *this);
     api_->metrics.answered(route.pattern, response.status, Duration{});
     if (!began_) {
-        co_await write(std::move(response));
+        co_await write_counted(request, std::move(response));
         co_return;
     }
     if (response.status != 200) {
