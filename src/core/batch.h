@@ -3,10 +3,15 @@
 
 #include <map>
 #include <memory>
+#include <string>
 
 #include "core/job.h"
 
 namespace perdure {
+
+// The tenants of the jobs that come before one in its batch, by the ids under which they are asked
+// for.
+using EarlierInBatch = std::map<JobId, std::string>;
 
 // A job that waits for an earlier one of its batch, which an idempotency key has found to be
 // another job: it waits for that one (C5).

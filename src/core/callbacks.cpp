@@ -80,6 +80,11 @@ Error no_such_other(JobId other) {
                                     ", or it was removed: name jobs that are there");
 }
 
+Error other_tenant_in_batch() {
+    return error(Errc::invalid,
+                 "after: that job of the batch belongs to another tenant: name jobs of one tenant");
+}
+
 Error too_many_callbacks() {
     return error(Errc::invalid, "the job has as many callbacks as it may have: 100");
 }

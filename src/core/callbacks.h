@@ -75,6 +75,7 @@ std::vector<CallbackOf> callbacks_owed(JobId job, std::uint32_t generation, JobS
 
 // Refusals that every store gives alike.
 Error no_such_other(JobId other);
+Error other_tenant_in_batch();
 Error too_many_callbacks();
 
 // The callback as a job of its own.

@@ -192,6 +192,24 @@ TEST_P(AfterOthers, a_batch_names_its_earlier_jobs_and_no_later_ones) {
     EXPECT_EQ(claim(worker).size(), 2U);
 }
 
+// Nothing of another tenant can be waited for, whether the batch makes that job or finds it.
+TEST_P(AfterOthers, a_batch_waits_for_no_job_of_another_tenant) {
+    auto others = Wanted::job();
+    others.tenant = "other";
+    others.idempotency_key = "k";
+    for (const bool is_there_already : {false, true}) {
+        if (is_there_already) submit(others);
+        auto batch = batch_of({others});
+        batch.jobs.push_back(submit_of(after({{batch.jobs[0].id}})));
+        const auto jobs_before = audit().jobs.size();
+        const auto refused_one = get<BatchSubmitted>(apply(batch)).refused;
+        ASSERT_TRUE(refused_one) << is_there_already;
+        EXPECT_EQ(refused_one->index, 1U);
+        EXPECT_EQ(refused_one->why.code, Errc::invalid);
+        EXPECT_EQ(audit().jobs.size(), jobs_before);
+    }
+}
+
 TEST_P(AfterOthers, a_batch_means_the_job_that_was_there_already) {
     auto known = Wanted::job();
     known.idempotency_key = "k";

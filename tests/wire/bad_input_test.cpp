@@ -188,6 +188,25 @@ struct RawInput {
     std::string answer;  // how it begins
 };
 
+// Such a request once aborted the server, each time that it was sent.
+TEST(BadInput, a_batch_that_waits_for_a_found_job_of_another_tenant_is_refused) {
+    LiveServer server;
+    ApiClient client(server.client_options());
+    const std::string first = R"({"tenant":"a","argv":["true"],"idempotency_key":"k"})";
+    const auto made = client.request("POST", "/v1/jobs", first);
+    ASSERT_TRUE(made);
+    ASSERT_EQ(made->status, 201U);
+    const auto batch =
+        R"({"jobs":[)" + first + R"(,{"tenant":"b","argv":["true"],"after":[{"index":0}]}]})";
+    for (int i = 0; i < 2; ++i) {
+        const auto reply = client.request("POST", "/v1/jobs", batch);
+        ASSERT_TRUE(reply) << reply.error().what;
+        EXPECT_EQ(reply->status, 400U) << reply->text;
+        EXPECT_EQ(reply->path(), "$.jobs[1].after");
+    }
+    EXPECT_TRUE(client.request("GET", "/livez"));
+}
+
 TEST(BadInput, that_is_no_http_is_answered_and_the_connection_closed) {
     LiveServer server({.body_max = std::size_t{1} << 20});
     const std::string post = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\n";

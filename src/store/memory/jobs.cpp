@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/assert.h"
@@ -127,9 +126,9 @@ void forget(State& state, JobRow& job) {
 Error other_body() { return not_possible("this idempotency key was used for a different job"); }
 
 // The job that this submit asks for, if it is there already; an error if it cannot be had.
-// `earlier`: the ids of what comes before it in its batch.
+// `earlier`: what comes before it in its batch.
 Result<std::optional<Submitted>> look_up(State& state, const Submit& change,
-                                         const std::set<JobId>& earlier) {
+                                         const EarlierInBatch& earlier) {
     if (const JobRow* job = state.job(change.id)) {
         // Ids are never drawn twice: this very submit is repeated, after a lost reply.
         if (job->body_hash != change.body_hash) return not_possible("a job with this id exists");
@@ -213,11 +212,11 @@ ChangeReply apply(State& state, const Submit& change) {
 ChangeReply apply(State& state, const SubmitAll& change) {
     std::map<std::pair<std::string, std::string>, std::uint64_t> keys;  // of this very batch
     std::map<JobId, std::uint64_t> ids;
-    std::set<JobId> earlier;
+    EarlierInBatch earlier;
     for (std::size_t i = 0; i < change.jobs.size(); ++i) {
         const auto& job = change.jobs[i];
         auto known = look_up(state, job, earlier);
-        earlier.insert(job.id);
+        earlier.emplace(job.id, job.spec->tenant);
         const bool drawn_twice =
             ids.try_emplace(job.id, job.body_hash).first->second != job.body_hash;
         if (known && drawn_twice) known = not_possible("a job with this id exists");

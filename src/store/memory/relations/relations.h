@@ -5,9 +5,9 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
+#include "core/batch.h"
 #include "ports/changes.h"
 #include "ports/views.h"
 #include "store/memory/state.h"
@@ -22,9 +22,10 @@ void make_callbacks(State& state, JobRow& job);
 // How the job has ended, for those who waited for it.
 Input input_of_ended(const JobRow& job);
 
-// after.cpp. Why `after` cannot be: it names what is neither there nor in `earlier`.
+// after.cpp. Why `after` cannot be: it names what is neither there nor in `earlier`, or is of
+// another tenant.
 std::optional<Error> why_not_after(State& state, const JobSpec& spec,
-                                   const std::set<JobId>& earlier);
+                                   const EarlierInBatch& earlier);
 // Notes what a new job waits for.
 void begin_waiting(State& state, JobRow& job);
 bool waits_for_others(const JobRow& job);

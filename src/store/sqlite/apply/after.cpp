@@ -17,9 +17,12 @@ void settle_ends(State& state) {
 }
 
 std::optional<Error> why_not_after(State& state, const JobSpec& spec,
-                                   const std::set<JobId>& earlier) {
+                                   const EarlierInBatch& earlier) {
     for (const auto& after : spec.after) {
-        if (earlier.contains(after.job)) continue;
+        if (const auto found = earlier.find(after.job); found != earlier.end()) {
+            if (found->second != spec.tenant) return other_tenant_in_batch();
+            continue;
+        }
         const JobRow* other = state.job(after.job);
         if (!other || other->spec->tenant != spec.tenant) return no_such_other(after.job);
     }

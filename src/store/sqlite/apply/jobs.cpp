@@ -1,7 +1,6 @@
 // Jobs: submitting, waiting, and being forgotten (C5, E5).
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "core/batch.h"
@@ -73,9 +72,9 @@ Error same_id() { return not_possible("a job with this id exists"); }
 Error other_body() { return not_possible("this idempotency key was used for a different job"); }
 
 // The job that this submit asks for, if it is there already; an error if it cannot be had.
-// `earlier`: the ids of what comes before it in its batch.
+// `earlier`: what comes before it in its batch.
 Result<std::optional<Submitted>> look_up(State& state, const Submit& change,
-                                         const std::set<JobId>& earlier) {
+                                         const EarlierInBatch& earlier) {
     if (const JobRow* job = state.job(change.id)) {
         // Ids are never drawn twice: this very submit is repeated, after a lost reply.
         if (job->body_hash != change.body_hash) return same_id();
@@ -186,7 +185,7 @@ ChangeReply apply(State& state, const SubmitAll& change) {
     // Of this very batch: one key or id, one body.
     std::map<std::pair<std::string, std::string>, std::uint64_t> keys;
     std::map<JobId, std::uint64_t> ids;
-    std::set<JobId> earlier;
+    EarlierInBatch earlier;
     for (std::size_t i = 0; i < change.jobs.size(); ++i) {
         const auto& job = change.jobs[i];
         const auto refuse = [&](Error why) -> ChangeReply {
@@ -194,7 +193,7 @@ ChangeReply apply(State& state, const SubmitAll& change) {
         };
         const auto known = look_up(state, job, earlier);
         if (!known) return refuse(known.error());
-        if (has_relations) earlier.insert(job.id);
+        if (has_relations) earlier.emplace(job.id, job.spec->tenant);
         if (has_repeats && ids.try_emplace(job.id, job.body_hash).first->second != job.body_hash)
             return refuse(same_id());
         if (!job.spec->idempotency_key) continue;

@@ -5,8 +5,8 @@
 
 #include <map>
 #include <optional>
-#include <set>
 
+#include "core/batch.h"
 #include "ports/changes.h"
 #include "store/sqlite/state/state.h"
 
@@ -20,9 +20,10 @@ void make_callbacks(State& state, JobRow& job);
 // How the job has ended, for those who waited for it.
 Input input_of_ended(State& state, const JobRow& job);
 
-// after.cpp. Why `after` cannot be: it names what is neither there nor in `earlier`.
+// after.cpp. Why `after` cannot be: it names what is neither there nor in `earlier`, or is of
+// another tenant.
 std::optional<Error> why_not_after(State& state, const JobSpec& spec,
-                                   const std::set<JobId>& earlier);
+                                   const EarlierInBatch& earlier);
 // Notes what a new job waits for.
 void begin_waiting(State& state, JobRow& job);
 bool waits_for_others(State& state, const JobRow& job);
