@@ -54,6 +54,7 @@ enum class Bug {
     waiters_never_refused,
     suspect_is_charged,
     crash_loop_goes_unjudged,
+    lost_directory_taken_for_did_not_run,
     // Of a store: the contract suite must catch them.
     old_session_says_did_not_run,
     epoch_not_raised,
@@ -126,6 +127,7 @@ constexpr std::array zoo_names = {
     std::string_view{"waiters_never_refused"},
     std::string_view{"suspect_is_charged"},
     std::string_view{"crash_loop_goes_unjudged"},
+    std::string_view{"lost_directory_taken_for_did_not_run"},
     std::string_view{"old_session_says_did_not_run"},
     std::string_view{"epoch_not_raised"},
     std::string_view{"key_not_checked"},

@@ -132,9 +132,10 @@ TEST(DecideInherit, after_a_reboot_everything_without_a_result_ends_at_once) {
         }
 }
 
-// O4: who holds the lock knows. Without directory or `started` it did not run, whatever was
-// committed; a confirmed start of one that need not ask did happen. Such a one syncs nothing before
-// it starts: after a reboot nobody knows.
+// O4: who holds the lock knows. A directory without `started` did not run, whatever was committed;
+// a confirmed start of one that need not ask did happen. Such a one syncs nothing before it starts:
+// after a reboot nobody knows. One that asks syncs its directory before: if its go was committed
+// and there is no directory, that was lost, and it may have run.
 TEST(DecideInherit, says_no_only_for_what_cannot_have_run) {
     for (const auto& f : every_inheritance()) {
         const auto end = decide_inherit(f).end;
@@ -142,7 +143,8 @@ TEST(DecideInherit, says_no_only_for_what_cannot_have_run) {
         const bool confirmed = f.state == JobState::running && !f.asks;
         const bool listed = f.listed && f.listed->phase == Phase::running;
         const bool perhaps_lost = !f.same_boot && !f.asks;
-        const bool maybe = listed || perhaps_lost;
+        const bool was_lost = f.state == JobState::running && f.asks && !f.listed;
+        const bool maybe = listed || perhaps_lost || was_lost;
         const auto expected = confirmed ? Ran::yes : maybe ? Ran::maybe : Ran::no;
         EXPECT_EQ(end->ran, expected);
     }
@@ -173,14 +175,15 @@ TEST(DecideInherit, its_ends_are_facts_and_no_presumptions) {
     }
 }
 
-// [P4], O5: `once` after a reboot is quarantined without hold, unless it cannot have run.
-TEST(DecideInherit, a_once_job_that_may_have_run_is_quarantined_after_a_reboot) {
+// [P4], O5: `once` is quarantined without hold, unless it cannot have run.
+TEST(DecideInherit, a_once_job_that_may_have_run_is_quarantined) {
     for (const auto& f : every_inheritance()) {
         const auto end = decide_inherit(f).end;
-        if (!end || f.same_boot || f.order || !f.asks) continue;
+        if (!end || f.order || !f.asks) continue;
         const auto next =
             decide_next({.end = *end, .effects = Effects::once, .counts = with({}, *end)});
-        const bool may_have_run = f.listed && f.listed->phase == Phase::running;
+        const bool has_started = f.listed && f.listed->phase == Phase::running;
+        const bool may_have_run = has_started || (!f.listed && f.state == JobState::running);
         EXPECT_EQ(next.state == JobState::quarantined, may_have_run);
         EXPECT_EQ(next.kind == Next::Kind::again_now, !may_have_run);
     }
@@ -189,8 +192,9 @@ TEST(DecideInherit, a_once_job_that_may_have_run_is_quarantined_after_a_reboot) 
 TEST(DecideInherit, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_inheritance()) rules.insert(decide_inherit(f).rule);
-    EXPECT_EQ(rules, (std::set<std::string_view>{"O5/result_on_disk", "O5/on_disk",
-                                                 "O5/not_on_disk", "O5/rebooted"}));
+    EXPECT_EQ(rules,
+              (std::set<std::string_view>{"O5/result_on_disk", "O5/on_disk", "O5/not_on_disk",
+                                          "O5/directory_lost", "O5/rebooted"}));
 }
 
 }  // namespace

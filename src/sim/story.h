@@ -120,6 +120,7 @@ public:
     void resume_host(WorkerName worker);
     void reboot(WorkerName worker);
     void kill_shim_of(JobId job);
+    void lose_directories(WorkerName worker);  // of all its attempts, with what runs in them
     // The second machine has a copy of the first one's disk; known by `as`.
     void copy_disk(WorkerName from, WorkerName to, StateDirectory as);
 

@@ -76,6 +76,10 @@ void Story::copy_disk(WorkerName from, WorkerName to, StateDirectory as) {
     cluster().worker(to.i).host->copy_disk(*cluster().worker(from.i).host, std::move(as));
 }
 
+void Story::lose_directories(WorkerName worker) {
+    cluster().worker(worker.i).host->lose_directories();
+}
+
 void Story::cut_off(std::uint32_t node) {
     for (std::size_t i = 0; i < cluster().server_count(); ++i) {
         simulation_.network().cut(cluster().server(i).node, Node{node});

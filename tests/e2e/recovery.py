@@ -7,6 +7,7 @@ One table; each row is a function that says what is wrong, or nothing.
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -144,6 +145,31 @@ def a_sweep_by_hand_tells_what_it_looked_at(instance):
     said = run_cli(instance, "recover").stderr
     expect("as they should be" in said, said)
     instance.ask("POST", f"/v1/jobs/{job}/cancel")
+
+
+@row
+def a_once_job_whose_directory_was_removed_is_not_run_again(instance):
+    path = os.path.join(instance.directory, "ran")
+    job = instance.submit({"argv": ["sh", "-c", f"echo ran >>{path}; exec sleep 300"],
+                           "effects": "once"})
+    until("a running job", lambda: state_of(instance, job) == "running" and os.path.exists(path))
+    instance.process.kill()
+    instance.process.wait()
+    until("its worker's end", lambda: not instance.pids("worker"))
+    removed = 0
+    for folder, folders, _ in os.walk(os.path.join(instance.directory, "data")):
+        if os.path.basename(folder) == "attempts":
+            for name in folders:
+                shutil.rmtree(os.path.join(folder, name))
+                removed += 1
+    expect(removed == 1, removed, "attempts' directories were removed")
+    instance.start()
+    until("quarantine", lambda: state_of(instance, job) == "quarantined")
+    attempts = instance.job(job)["attempts"]
+    expect(len(attempts) == 1 and attempts[0]["ran"] == "maybe", attempts)
+    expect(attempts[0]["cause"] == "worker_lost", attempts)
+    with open(path) as file:
+        expect(file.read() == "ran\n", "it ran more than once")
 
 
 @with_file("""

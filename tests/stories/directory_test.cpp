@@ -50,6 +50,22 @@ TEST(DirectoryStory, a_rebooted_host_says_at_once_that_everything_on_it_is_dead)
     EXPECT_EQ(story.runs(job), 2U);
 }
 
+TEST(DirectoryStory, a_once_job_whose_directory_was_lost_may_have_run) {
+    // O5: its directory was durable before its go: else a cleaner makes a `once` job run twice.
+    Story story;
+    const auto once = story.submit({.effects = Effects::once, .runs_for = hours(1)});
+    story.run_until_running(once);
+
+    story.kill(worker(0));
+    story.lose_directories(worker(0));
+    story.start(worker(0));
+    story.run_for(seconds(8));
+
+    EXPECT_EQ(story.state(once), JobState::quarantined) << story.replay();
+    EXPECT_EQ(story.end_of(once).ran, Ran::maybe);
+    EXPECT_EQ(story.runs(once), 1U);
+}
+
 TEST(DirectoryStory, a_result_on_the_disk_of_a_rebooted_host_is_reported) {
     // O5: another boot id: results on disk are reported.
     Story story;

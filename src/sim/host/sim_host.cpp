@@ -51,6 +51,12 @@ void SimHost::copy_disk(const SimHost& from, StateDirectory as) {
     copied_ = std::move(as);
 }
 
+void SimHost::lose_directories() {
+    for (auto& [attempt, shim] : shims_) shim->destroy();
+    shims_.clear();
+    disk_.clear();
+}
+
 StateDirectory SimHost::directory() const {
     if (copied_) return *copied_;
     return {.machine = fmt::format("machine-{}", number_),

@@ -112,6 +112,8 @@ public:
     // The disk of another machine, as an image or a backup has it; known by `as`, perhaps by the
     // same names.
     void copy_disk(const SimHost& from, StateDirectory as);
+    // Somebody removes every attempt's directory, and what ran there is killed.
+    void lose_directories();
     std::uint64_t raise_life() { return ++life_number_; }
     std::uint64_t life_number() const { return life_number_; }
     std::map<AttemptKey, AttemptDirectory>& disk() { return disk_; }
