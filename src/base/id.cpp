@@ -70,7 +70,14 @@ std::uint64_t IdSource::next(WallTime now) {
             sequence = 0;
         }
     }
-    const auto id = ms << (sequence_bits + server_bits) | server_bits_ | sequence;
+    const auto made = [&] { return ms << (sequence_bits + server_bits) | server_bits_ | sequence; };
+    auto id = made();
+    if (id <= last_) {
+        // The mark was drawn under a higher number than ours: only the next millisecond is above.
+        ++ms;
+        sequence = 0;
+        id = made();
+    }
     PERDURE_ASSERT(id > last_ && id <= id_max);
     last_ = id;
     return id;

@@ -45,6 +45,21 @@ TEST(IdSource, goes_on_above_the_stored_high_water_mark) {
     EXPECT_GT(after.next(WallTime{1'000'000}), before.high_water());
 }
 
+// Numbers go round: the next one may be lower than the one whose server drew the mark.
+TEST(IdSource, goes_on_above_a_mark_that_another_number_has_drawn) {
+    constexpr WallTime drawn_at{9'000'000};
+    for (const std::uint32_t number : {0U, 3U, IdSource::server_number_max}) {
+        for (const std::int64_t clock_us : {0, 8'000'000, 9'000'000, 9'000'999}) {
+            IdSource before(510, 0);
+            const auto mark = before.next(drawn_at);
+            IdSource after(number, mark);
+            const auto first = after.next(WallTime{clock_us});
+            EXPECT_GT(first, mark);
+            EXPECT_GT(after.next(WallTime{clock_us}), first);
+        }
+    }
+}
+
 TEST(IdSource, ids_tell_when_they_were_drawn) {
     IdSource ids(511, 0);
     const auto drawn = ids.next(WallTime{1'700'000'000'123'456});

@@ -41,4 +41,9 @@ SessionRetentionDecision decide_session_retention(const SessionRetentionFacts& f
     return {true, "O1/nobody_names_it"};
 }
 
+ServerRetentionDecision decide_server_retention(const ServerRetentionFacts& f) {
+    if (f.last_use + uses_until_dead > f.uses) return {false, "L3/may_live"};
+    return {true, "L3/stopped_committing"};
+}
+
 }  // namespace perdure

@@ -59,4 +59,18 @@ struct SessionRetentionDecision {
 };
 SessionRetentionDecision decide_session_retention(const SessionRetentionFacts& facts);
 
+// The row of a server that has died is of no use but for its mark of ids, which the store keeps
+// (L3). Every live one commits at least once a second; uses of the store, which are groups, are far
+// fewer than `uses_until_dead` in the 2 s after which a silent server gives itself up (T3).
+inline constexpr std::uint64_t uses_until_dead = 20'000;
+struct ServerRetentionFacts {
+    std::uint64_t last_use = 0;  // what the store's count of uses was when it committed last
+    std::uint64_t uses = 0;      // and what it is now
+};
+struct ServerRetentionDecision {
+    bool forget = false;
+    std::string_view rule;
+};
+ServerRetentionDecision decide_server_retention(const ServerRetentionFacts& facts);
+
 }  // namespace perdure

@@ -84,5 +84,12 @@ TEST(DecideSessionRetention, forgets_what_no_attempt_can_name) {
                 }
 }
 
+TEST(DecideServerRetention, forgets_only_what_every_live_server_would_have_outlived) {
+    for (const std::uint64_t behind : {std::uint64_t{0}, std::uint64_t{1}, uses_until_dead - 1})
+        EXPECT_FALSE(decide_server_retention({.last_use = 7, .uses = 7 + behind}).forget);
+    for (const auto behind : {uses_until_dead, 5 * uses_until_dead})
+        EXPECT_TRUE(decide_server_retention({.last_use = 7, .uses = 7 + behind}).forget);
+}
+
 }  // namespace
 }  // namespace perdure::presence_test

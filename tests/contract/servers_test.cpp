@@ -1,6 +1,7 @@
 // Servers and groups: numbers, fences and unknown outcomes (C1, L3).
 #include <set>
 
+#include "core/presence.h"
 #include "tests/contract/audit.h"
 #include "tests/contract/contract.h"
 
@@ -49,6 +50,42 @@ TEST_P(StoreContract, ids_go_on_above_everything_that_any_server_has_drawn) {
     ASSERT_TRUE(run(store().commit(drawn)).has_value());
     const auto opened = run(store().open_server(ServerId{next_id()}, wall));
     EXPECT_GE(opened->id_high_water, 1'000'000U);
+}
+
+// A server's number is given again when all were used; the clock may have been set back since.
+TEST_P(StoreContract, ids_go_on_when_all_numbers_were_used_and_the_clock_goes_back) {
+    std::uint64_t last = 0;
+    for (std::uint32_t life = 0; life < 2 * IdSource::server_number_max; ++life) {
+        const ServerId id{next_id()};
+        const auto opened = run(store().open_server(id, wall));
+        ASSERT_TRUE(opened.has_value());
+        IdSource ids(opened->number, opened->id_high_water);
+        const auto drawn = ids.next(wall - seconds(life));
+        ASSERT_GT(drawn, last) << "life " << life;
+        last = drawn;
+        const Group group{.server = id,
+                          .number = opened->last_group + 1,
+                          .fence = opened->fence,
+                          .id_high_water = ids.high_water(),
+                          .wall = wall};
+        ASSERT_TRUE(run(store().commit(group)).has_value());
+    }
+}
+
+// What has not committed for so long that every live server would have is dead (L3).
+TEST_P(StoreContract, the_row_of_a_server_that_stopped_committing_goes_when_another_opens) {
+    if (GetParam().name == "sqlite") GTEST_SKIP() << "as sqlite_inline, but 20,000 syncs";
+    const auto dead = run(store().open_server(ServerId{next_id()}, wall));
+    ASSERT_TRUE(dead.has_value());
+    const TestServer silent = open_server();
+    for (std::uint64_t i = 0; i < uses_until_dead; ++i) commit({});
+    commit(other_server, {});
+    const auto opened = run(store().open_server(ServerId{next_id()}, wall));
+    ASSERT_TRUE(opened.has_value());
+    EXPECT_EQ(opened->number, dead->number);
+    EXPECT_TRUE(run(store().commit(group(silent, {}))).is(Errc::fenced));
+    commit({});
+    commit(other_server, {});
 }
 
 TEST_P(StoreContract, a_lower_mark_does_not_lower_the_stored_one) {

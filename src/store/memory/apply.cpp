@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/zoo.h"
+#include "core/presence.h"
 #include "store/memory/history/ledger.h"
 #include "store/memory/relations/relations.h"
 
@@ -14,6 +15,20 @@ namespace perdure::memory {
 namespace {
 
 Error fenced_off() { return error(Errc::fenced, "this server's life was fenced off"); }
+
+// Its mark stays (L3).
+void forget_server(State& state, ServerId id) {
+    const auto found = state.servers.find(id);
+    state.id_high_water = std::max(state.id_high_water, found->second.id_high_water);
+    state.servers.erase(found);
+}
+
+void forget_dead_servers(State& state) {
+    std::vector<ServerId> dead;
+    for (const auto& [id, row] : state.servers)
+        if (decide_server_retention({row.used, state.servers_used}).forget) dead.push_back(id);
+    for (const auto id : dead) forget_server(state, id);
+}
 
 // A number that no server has; if there is none, the one that was used least recently, whose
 // server is fenced off by losing its row.
@@ -27,8 +42,7 @@ std::uint32_t lease_number(State& state) {
         state.servers.begin(), state.servers.end(),
         [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
     const auto number = oldest->second.number;
-    state.id_high_water = std::max(state.id_high_water, oldest->second.id_high_water);
-    state.servers.erase(oldest);
+    forget_server(state, oldest->first);
     return number;
 }
 
@@ -63,6 +77,7 @@ Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
     state.wall = wall;
     auto found = state.servers.find(server);
     if (found == state.servers.end()) {
+        forget_dead_servers(state);
         const auto number = lease_number(state);
         const ServerRow row{.number = number, .id_high_water = high_water(state)};
         found = state.servers.emplace(server, row).first;

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/presence.h"
 #include "store/sqlite/apply/apply.h"
 #include "store/sqlite/apply/ledger.h"
 #include "store/sqlite/apply/moves.h"
@@ -12,6 +13,21 @@ namespace perdure::sqlite {
 namespace {
 
 Error fenced_off() { return error(Errc::fenced, "this server's life was fenced off"); }
+
+// Its mark stays (L3).
+void forget_server(State& state, ServerId id) {
+    auto& highest = state.service.id_high_water;
+    highest = std::max(highest, state.servers().at(id).id_high_water);
+    state.remove_server(id);
+}
+
+void forget_dead_servers(State& state) {
+    std::vector<ServerId> dead;
+    for (const auto& [id, row] : state.servers())
+        if (decide_server_retention({row.used, state.service.servers_used}).forget)
+            dead.push_back(id);
+    for (const auto id : dead) forget_server(state, id);
+}
 
 // A number that no server has; if there is none, the one that was used least recently, whose
 // server is fenced off by losing its row.
@@ -25,9 +41,7 @@ std::uint32_t lease_number(State& state) {
         state.servers().begin(), state.servers().end(),
         [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
     const auto number = oldest->second.number;
-    auto& highest = state.service.id_high_water;
-    highest = std::max(highest, oldest->second.id_high_water);
-    state.remove_server(oldest->first);
+    forget_server(state, oldest->first);
     return number;
 }
 
@@ -66,6 +80,7 @@ Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
     state.service.wall = wall;
     auto& servers = state.servers();
     if (!servers.contains(server)) {
+        forget_dead_servers(state);
         const auto number = lease_number(state);
         servers[server] = {.number = number, .id_high_water = high_water(state)};
     }
