@@ -19,6 +19,7 @@ constexpr std::size_t command_max = std::size_t{128} << 10;
 constexpr std::uint64_t memory_min = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_max = std::uint64_t{1} << 50;
 constexpr std::uint32_t cpu_percent_max = 100'000;
+constexpr WallTime date_end{253'402'300'800'000'000};  // the year 10000
 constexpr std::uint32_t processes_max = std::uint32_t{1} << 22;
 
 using Fault = std::optional<SpecFault>;
@@ -65,6 +66,12 @@ Fault check_durations(const JobSpec& spec) {
     if (is_bad(spec.keep_key.value_or(Duration{})))
         return fault("keep_key", "keep_key must be zero to 3650 d");
     return std::nullopt;
+}
+
+Fault check_date(const JobSpec& spec) {
+    if (!spec.run_at || (*spec.run_at >= WallTime{} && *spec.run_at < date_end))
+        return std::nullopt;
+    return fault("run_at", "run_at must be a date in the years 1970 to 9999");
 }
 
 Fault check_resources(const Resources& asked) {
@@ -172,6 +179,7 @@ Fault find_fault_at(const JobSpec& spec, std::size_t level) {
     if (spec.args.size() > args_max)
         return fault("args", "args must have at most 1 MiB: pass a reference to the data");
     if (auto bad = check_durations(spec)) return bad;
+    if (auto bad = check_date(spec)) return bad;
     if (spec.policy.jitter_percent > 100)
         return fault("retry_jitter", "jitter must be 0 to 100 percent of the wait");
     if (auto bad = check_command(spec)) return bad;
@@ -187,6 +195,11 @@ Fault find_fault_at(const JobSpec& spec, std::size_t level) {
 }  // namespace
 
 std::optional<SpecFault> find_fault(const JobSpec& spec) { return find_fault_at(spec, 0); }
+
+std::optional<SpecFault> find_fault_of_delay(Duration delay) {
+    if (delay >= Duration{} && delay <= duration_max) return std::nullopt;
+    return fault("delay", "delay must be zero to 3650 d");
+}
 
 std::optional<SpecFault> find_fault_of_callback(const JobSpec& callback, const JobSpec& parent) {
     if (auto bad = check_as_callback(callback, parent)) return bad;

@@ -21,6 +21,8 @@ struct SpecFault {
     Error error;
 };
 std::optional<SpecFault> find_fault(const JobSpec& spec);
+// The same for a delay, which becomes the job's date.
+std::optional<SpecFault> find_fault_of_delay(Duration delay);
 // The same for a callback that is added to a job.
 std::optional<SpecFault> find_fault_of_callback(const JobSpec& callback, const JobSpec& parent);
 std::optional<Error> check_spec(const JobSpec& spec);

@@ -298,5 +298,26 @@ TEST(BodyHash, tells_callbacks_and_after_apart) {
     EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
 }
 
+// A delay becomes a date: now + delay must be one.
+TEST(FindFault, of_a_delay_refuses_what_is_no_duration_of_ours) {
+    for (const auto good : {Duration{}, seconds(1), days(3650)})
+        EXPECT_FALSE(find_fault_of_delay(good));
+    for (const auto bad : {microseconds(-1), days(3650) + microseconds(1), days(106'751'991)})
+        EXPECT_EQ(find_fault_of_delay(bad)->field, "delay");
+}
+
+TEST(FindFault, refuses_a_date_that_nobody_can_write) {
+    JobSpec spec{.kind = "k"};
+    for (const std::int64_t good : {std::int64_t{0}, std::int64_t{253'402'300'799'999'999}}) {
+        spec.run_at = WallTime{good};
+        EXPECT_FALSE(find_fault(spec)) << good;
+    }
+    for (const std::int64_t bad :
+         {std::int64_t{-1}, std::int64_t{253'402'300'800'000'000}, INT64_MAX}) {
+        spec.run_at = WallTime{bad};
+        EXPECT_EQ(find_fault(spec)->field, "run_at") << bad;
+    }
+}
+
 }  // namespace
 }  // namespace perdure::submit_test

@@ -59,6 +59,7 @@ Error no_store() { return error(Errc::unavailable, "the store does not answer");
 
 std::optional<SpecFault> JobService::find_fault(const JobRequest& request) const {
     if (auto fault = perdure::find_fault(request.spec)) return fault;
+    if (auto fault = find_fault_of_delay(request.delay.value_or(Duration{}))) return fault;
     const auto refused = find_policy_fault(*book_, request.spec, request.policy);
     if (!refused) return std::nullopt;
     const auto& [place, what] = *refused;

@@ -84,6 +84,12 @@ std::vector<BadInput> bad_jobs() {
         {"a bad time", p, jobs, job(R"("run_at":"tomorrow")"), 400, "invalid", "$.run_at"},
         {"a time and a delay", p, jobs, job(R"("run_at":"2026-11-15T09:30:00Z","delay":1)"), 400,
          "invalid", "$"},
+        {"a delay that is too long", p, jobs, job(R"("delay":"3651d")"), 400, "invalid", "$.delay"},
+        {"a delay that overflows", p, jobs, job(R"("delay":"106751991d")"), 400, "invalid",
+         "$.delay"},
+        {"a delay in a batch that is too long", p, jobs,
+         R"({"jobs":[{"argv":["t"]},{"argv":["t"],"delay":9000000000000}]})", 400, "invalid",
+         "$.jobs[1].delay"},
         {"once with retries", p, jobs, job(R"("effects":"once","retries":1)"), 400, "invalid",
          "$.retries"},
         {"an unknown limit", p, jobs, job(R"("limits":["nobody"])"), 400, "invalid", "$.limits"},
@@ -182,12 +188,6 @@ TEST(BadInput, gets_a_stable_code_a_sentence_and_a_path_and_stores_nothing) {
     EXPECT_EQ(left->text, R"({"jobs":[]})") << "something was stored";
 }
 
-struct RawInput {
-    std::string name;
-    std::string bytes;
-    std::string answer;  // how it begins
-};
-
 // Such a request once aborted the server, each time that it was sent.
 TEST(BadInput, a_batch_that_waits_for_a_found_job_of_another_tenant_is_refused) {
     LiveServer server;
@@ -206,6 +206,12 @@ TEST(BadInput, a_batch_that_waits_for_a_found_job_of_another_tenant_is_refused) 
     }
     EXPECT_TRUE(client.request("GET", "/livez"));
 }
+
+struct RawInput {
+    std::string name;
+    std::string bytes;
+    std::string answer;  // how it begins
+};
 
 TEST(BadInput, that_is_no_http_is_answered_and_the_connection_closed) {
     LiveServer server({.body_max = std::size_t{1} << 20});
