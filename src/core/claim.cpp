@@ -58,4 +58,12 @@ AdmissionDecision decide_admission(const AdmissionFacts& f, const Timing& timing
     return {Kind::admit, std::nullopt, "C4/free"};
 }
 
+PromotionDecision decide_promotion(const PromotionFacts& f) {
+    const auto offered = std::min(f.free, promotion_window);
+    // Beyond the window it is filled up by halves: not one more for each one that is claimed.
+    const auto enough = f.free > promotion_window ? promotion_window / 2 : f.free;
+    if (f.wanting >= enough) return {0, "C4/offered"};
+    return {offered - f.wanting, "C4/free"};
+}
+
 }  // namespace perdure

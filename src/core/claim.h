@@ -97,4 +97,19 @@ AdmissionDecision decide_admission(const AdmissionFacts& facts, const Timing& ti
 // O9: of the job's newest attempt, if that has ended.
 bool is_suspect(const std::optional<AttemptEnd>& newest);
 
+// How many of one shape's jobs that are blocked on a thing become `ready` in this transaction. At
+// most a window full of them is offered a thing at once: each one that leaves `ready` lets the next
+// ones follow, so that the rest needs nobody to remember it, and no transaction grows with the
+// number of those who wait (C4, C8).
+inline constexpr std::uint32_t promotion_window = 64;
+struct PromotionFacts {
+    std::uint32_t free = 0;     // of the thing
+    std::uint32_t wanting = 0;  // jobs of this shape that are `ready` and have yet to take it
+};
+struct PromotionDecision {
+    std::uint32_t promote = 0;
+    std::string_view rule;
+};
+PromotionDecision decide_promotion(const PromotionFacts& facts);
+
 }  // namespace perdure

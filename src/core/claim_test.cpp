@@ -176,5 +176,39 @@ TEST(DecideAdmission, gives_each_of_its_rules) {
                                                  "O9/suspect_waits", "C4/taken", "C4/free"}));
 }
 
+std::vector<PromotionFacts> every_promotion() {
+    std::vector<PromotionFacts> all;
+    for (std::uint32_t free = 0; free <= 3 * promotion_window; ++free)
+        for (std::uint32_t wanting = 0; wanting <= 4 * promotion_window; ++wanting)
+            all.push_back({.free = free, .wanting = wanting});
+    return all;
+}
+
+// [P7]: a free thing is offered to somebody, as long as somebody waits for it.
+TEST(DecidePromotion, leaves_no_free_thing_without_anybody_who_wants_it) {
+    for (const auto& f : every_promotion()) {
+        const auto offered = f.wanting + decide_promotion(f).promote;
+        EXPECT_GE(offered, std::min(f.free, promotion_window / 2)) << f.free << " " << f.wanting;
+    }
+}
+
+// Up to the window all that can be taken is offered, so that no slot waits for another claim.
+TEST(DecidePromotion, offers_everything_that_fits_into_the_window) {
+    for (const auto& f : every_promotion())
+        if (f.free <= promotion_window) {
+            EXPECT_EQ(decide_promotion(f).promote, f.free - std::min(f.free, f.wanting));
+        }
+}
+
+TEST(DecidePromotion, never_promotes_more_than_is_free_or_than_the_window) {
+    for (const auto& f : every_promotion()) {
+        const auto promote = decide_promotion(f).promote;
+        EXPECT_LE(promote, promotion_window);
+        if (promote > 0) {
+            EXPECT_LE(f.wanting + promote, std::min(f.free, promotion_window));
+        }
+    }
+}
+
 }  // namespace
 }  // namespace perdure::claim_test

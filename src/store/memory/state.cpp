@@ -8,22 +8,32 @@
 namespace perdure::memory {
 namespace {
 
-std::optional<JobId> promote_first(State& state, const Thing& thing, const Shape& shape) {
-    const auto id = state.places.first_blocked(thing, shape);
-    if (!id) return id;
-    JobRow& job = state.jobs.at(*id);
-    auto stay = job.in<Blocked>()->stay;
-    if (zoo(Bug::queue_deadline_restarts_on_promotion))
-        stay.queue_deadline = state.clock.now + job.spec->timeouts.queue;
-    move(state, job, Ready{stay});
-    return id;
+// The first `max` of a shape's jobs that are blocked on a thing, or all of them, and says whom.
+std::vector<JobId> promote(State& state, const Thing& thing, const Shape& shape,
+                           std::uint32_t max) {
+    std::vector<JobId> promoted;
+    while (promoted.size() < max) {
+        const auto id = state.places.first_blocked(thing, shape);
+        if (!id) break;
+        JobRow& job = state.jobs.at(*id);
+        auto stay = job.in<Blocked>()->stay;
+        if (zoo(Bug::queue_deadline_restarts_on_promotion))
+            stay.queue_deadline = state.clock.now + job.spec->timeouts.queue;
+        move(state, job, Ready{stay});
+        promoted.push_back(*id);
+    }
+    return promoted;
+}
+
+PromotionDecision decide_for(const State& state, const Thing& thing, const Shape& shape) {
+    const auto wanting = static_cast<std::uint32_t>(state.places.wanting(thing, shape));
+    return decide_promotion({.free = state.holders.free(thing), .wanting = wanting});
 }
 
 void promote_first_of_each_shape(State& state, const Thing& thing) {
     if (zoo(Bug::promotion_forgotten_on_free)) return;
     if (state.holders.free(thing) == 0) return;
-    for (const auto& shape : state.places.shapes_blocked_on(thing))
-        promote_first(state, thing, shape);
+    for (const auto& shape : state.places.shapes_blocked_on(thing)) promote(state, thing, shape, 1);
 }
 
 }  // namespace
@@ -75,23 +85,18 @@ void move_and_free(State& state, JobRow& job, PlaceRow next) {
 
 std::vector<JobId> restore_line(State& state, const Thing& thing) {
     std::vector<JobId> promoted;
-    const auto free = state.holders.free(thing);
-    if (free == 0) return promoted;
     for (const auto& shape : state.places.shapes_blocked_on(thing)) {
-        while (state.places.wanting(thing, shape) < free) {
-            const auto id = promote_first(state, thing, shape);
-            if (!id) break;
-            promoted.push_back(*id);
-        }
+        const auto max = decide_for(state, thing, shape).promote;
+        const auto some = promote(state, thing, shape, max);
+        promoted.insert(promoted.end(), some.begin(), some.end());
     }
     return promoted;
 }
 
 bool is_overlooked(const State& state, const Thing& thing) {
-    const auto free = state.holders.free(thing);
     const auto shapes = state.places.shapes_blocked_on(thing);
     return std::any_of(shapes.begin(), shapes.end(), [&](const Shape& shape) {
-        return state.places.wanting(thing, shape) < free;
+        return decide_for(state, thing, shape).promote > 0;
     });
 }
 

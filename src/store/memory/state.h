@@ -1,7 +1,8 @@
 // State: all tables of the memory store, and the moves between places that every change is made
 // of. A move keeps the one invariant that spans jobs (C4):
-//   C4a  While a thing is free, as many jobs of each shape as could take it are `ready`, or none
-//        of that shape is blocked on it. So a free thing is always offered to somebody.
+//   C4a  While a thing is free, as many jobs of each shape as decide_promotion() says are `ready`
+//        and want it, or none of that shape is blocked on it. So a free thing is always offered to
+//        somebody, and whoever leaves lets the next ones follow.
 #pragma once
 
 #include <cstdint>

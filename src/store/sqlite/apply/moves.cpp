@@ -1,22 +1,27 @@
 #include "store/sqlite/apply/moves.h"
 
+#include <algorithm>
+
 namespace perdure::sqlite {
 namespace {
 
-std::optional<JobId> promote_first(State& state, const Thing& thing, ShapeId shape) {
-    JobRow* first = nullptr;
+// The first `max` of a shape's jobs that are blocked on a thing, or all of them, and says whom.
+std::vector<JobId> promote(State& state, const Thing& thing, ShapeId shape, std::uint32_t max) {
+    std::vector<JobId> first;
+    if (max == 0) return first;
     // One that cannot be understood stays where it is: it must not stop those behind it.
     state.places().find_blocked(thing, shape, [&](JobId id) {
-        first = state.readable(id);
-        return first != nullptr;
+        if (state.readable(id)) first.push_back(id);
+        return first.size() == max;
     });
-    if (!first) return std::nullopt;
-    const auto* blocked = first->in<Blocked>();
-    if (!blocked) fail_corrupt("job " + first->id.text() + " is listed as blocked");
-    ++state.promoted;
-    const auto id = first->id;
-    move(state, *first, Ready{blocked->stay, std::nullopt});
-    return id;
+    for (const auto id : first) {
+        JobRow& job = state.job_that_exists(id);
+        const auto* blocked = job.in<Blocked>();
+        if (!blocked) fail_corrupt("job " + id.text() + " is listed as blocked");
+        ++state.promoted;
+        move(state, job, Ready{blocked->stay, std::nullopt});
+    }
+    return first;
 }
 
 std::vector<ShapeId> shapes_blocked_on(State& state, const Thing& thing) {
@@ -26,7 +31,7 @@ std::vector<ShapeId> shapes_blocked_on(State& state, const Thing& thing) {
 
 void promote_first_of_each_shape(State& state, const Thing& thing) {
     if (state.holders.free(thing) == 0) return;
-    for (const auto shape : shapes_blocked_on(state, thing)) promote_first(state, thing, shape);
+    for (const auto shape : shapes_blocked_on(state, thing)) promote(state, thing, shape, 1);
 }
 
 }  // namespace
@@ -59,11 +64,11 @@ std::vector<JobId> restore_line(State& state, const Thing& thing) {
     const auto free = state.holders.free(thing);
     if (free == 0) return promoted;
     for (const auto shape : shapes_blocked_on(state, thing)) {
-        while (state.places().wanting(thing, shape, free) < free) {
-            const auto id = promote_first(state, thing, shape);
-            if (!id) break;
-            promoted.push_back(*id);
-        }
+        const auto enough = std::min(free, promotion_window);
+        const auto decision = decide_promotion(
+            {.free = free, .wanting = state.places().wanting(thing, shape, enough)});
+        const auto some = promote(state, thing, shape, decision.promote);
+        promoted.insert(promoted.end(), some.begin(), some.end());
     }
     return promoted;
 }

@@ -1,6 +1,7 @@
 // Moves: what every change of a job is made of. A move keeps the one invariant that spans jobs:
-//   C4a  While a thing is free, as many jobs of each shape as could take it are `ready`, or none
-//        of that shape is blocked on it. So a free thing is always offered to somebody.
+//   C4a  While a thing is free, as many jobs of each shape as decide_promotion() says are `ready`
+//        and want it, or none of that shape is blocked on it. So a free thing is always offered to
+//        somebody, and whoever leaves lets the next ones follow.
 #pragma once
 
 #include <optional>

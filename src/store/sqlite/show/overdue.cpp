@@ -138,8 +138,10 @@ bool Show::is_overlooked(const Thing& thing) {
         auto shape = blocked_shapes_.query({thing.tenant, kind, thing.name, last});
         if (!shape.next() || shape.is_null(0)) return false;
         last = shape.number(0);
-        auto wanting = wanting_.query({thing.tenant, kind, thing.name, last, free});
-        if (!wanting.next() || wanting.number(0) < free) return true;
+        const auto enough = std::min(free, promotion_window);
+        auto row = wanting_.query({thing.tenant, kind, thing.name, last, enough});
+        const auto wanting = row.next() ? static_cast<std::uint32_t>(row.number(0)) : 0;
+        if (decide_promotion({.free = free, .wanting = wanting}).promote > 0) return true;
     }
     return false;
 }
