@@ -295,6 +295,7 @@ struct Cancelled {
 
 struct Forgotten {
     std::vector<JobId> jobs;
+    bool unfinished = false;  // it did as much as it may: there may be more
 };
 
 using ChangeReply = Result<std::variant<Applied, Renewed, Submitted, BatchSubmitted, CallbackAdded,

@@ -24,28 +24,28 @@ Task<void> Pruner::run(Stop& stop) {
     while (!stop.requested()) {
         co_await alarm_->wait(pause);
         if (stop.requested()) break;
-        std::size_t removed = 0;
-        if (ticker_.is_keeper()) removed = co_await prune_once();
-        pause = removed == batch_max ? between_batches : period;
+        bool is_unfinished = false;
+        if (ticker_.is_keeper()) is_unfinished = co_await prune_once();
+        pause = is_unfinished ? between_batches : period;
     }
 }
 
-Task<std::size_t> Pruner::prune_once() {
+Task<bool> Pruner::prune_once() {
     const ForgetEnded change{batch_max};
     auto reply = co_await commits_.commit(Lane::submits, change);
     if (!reply) {
         log_.write(Level::warn, "retention: will try again", "why", reply.error().what);
-        co_return 0;
+        co_return false;
     }
-    auto jobs = std::move(std::get<Forgotten>(*reply).jobs);
-    const auto count = jobs.size();
-    if (count == 0) co_return 0;
-    log_.write(Level::info, "retention: removed", "jobs", count);
-    if (!blobs_) co_return count;
+    auto& [jobs, is_unfinished] = std::get<Forgotten>(*reply);
+    const bool goes_on = is_unfinished;
+    if (jobs.empty()) co_return goes_on;
+    log_.write(Level::info, "retention: removed", "jobs", jobs.size());
+    if (!blobs_) co_return goes_on;
     auto cleared = co_await blobs_->remove(std::move(jobs));
     if (!cleared)
         log_.write(Level::warn, "retention: output left behind", "why", cleared.error().what);
-    co_return count;
+    co_return goes_on;
 }
 
 }  // namespace perdure

@@ -20,8 +20,8 @@ public:
     Task<void> run(Stop& stop);
 
 private:
-    // How many it removed.
-    Task<std::size_t> prune_once();
+    // Whether there may be more to remove.
+    Task<bool> prune_once();
 
     GroupCommit& commits_;
     const Ticker& ticker_;

@@ -49,6 +49,25 @@ TEST_P(Retention, goes_in_small_batches_oldest_first) {
     EXPECT_EQ(forget(2), (std::vector{ids[4]}));
 }
 
+// Else what a busy hour has left is removed in one transaction, or six jobs a second (C8).
+TEST_P(Retention, says_that_there_may_be_more_of_jobs_and_of_keys) {
+    for (int i = 0; i < 5; ++i) {
+        auto spec = Wanted::job();
+        spec.idempotency_key = "k" + std::to_string(i);
+        ended(spec);
+    }
+    const auto is_unfinished = [&] { return get<Forgotten>(apply(ForgetEnded{2})).unfinished; };
+    EXPECT_FALSE(is_unfinished());
+    pass(timing.retention);
+    EXPECT_TRUE(is_unfinished());
+    EXPECT_TRUE(is_unfinished());
+    EXPECT_FALSE(is_unfinished()) << "the fifth was the last one";
+    pass(timing.keep_key);
+    EXPECT_TRUE(is_unfinished()) << "their keys go as slowly";
+    EXPECT_TRUE(is_unfinished());
+    EXPECT_FALSE(is_unfinished());
+}
+
 TEST_P(Retention, never_touches_a_job_that_has_not_ended) {
     const auto waiting = submit(Wanted::job());
     auto later = Wanted::job();

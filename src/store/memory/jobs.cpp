@@ -332,9 +332,14 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
         forget(state, state.jobs.at(id));
         forgotten.jobs.push_back(id);
     }
+    std::uint32_t keys = 0;
     std::erase_if(state.idempotency, [&](const auto& entry) {
-        return entry.second.until && *entry.second.until <= state.clock.now;
+        const auto& until = entry.second.until;
+        const bool goes = keys < change.max && until && *until <= state.clock.now;
+        keys += goes ? 1 : 0;
+        return goes;
     });
+    forgotten.unfinished = forgotten.jobs.size() == change.max || keys == change.max;
     forget_sessions(state, change.max);
     return {forgotten};
 }

@@ -73,6 +73,19 @@ TEST_F(ForgetNotesOnDisk, a_job_that_was_ended_anew_is_kept_anew) {
     EXPECT_TRUE(has_job(2));
 }
 
+// Else one such note among two hundred means half a minute's pause (C8).
+TEST_F(ForgetNotesOnDisk, a_note_that_is_outdated_is_work_done) {
+    open();
+    end_together(4);
+    sql("UPDATE outcome SET forget_at = forget_at + 86400000000 WHERE job = 2");
+    reopen();
+    commit_all({at(days(14))});
+    const auto reply = commit({ForgetEnded{3}});
+    const auto forgotten = std::get<Forgotten>(*reply->replies.front());
+    EXPECT_EQ(forgotten.jobs, (std::vector{JobId{1}, JobId{3}}));
+    EXPECT_TRUE(forgotten.unfinished);
+}
+
 TEST_F(ForgetNotesOnDisk, a_note_that_cannot_be_understood_stops_nobody) {
     open();
     end_together(3);

@@ -230,14 +230,16 @@ ChangeReply apply(State& state, const MoveWaiting& change) {
 
 ChangeReply apply(State& state, const ForgetEnded& change) {
     Forgotten forgotten;
-    for (const auto id : state.places().take_to_forget(state.now(), change.max)) {
+    const auto noted = state.places().take_to_forget(state.now(), change.max);
+    for (const auto id : noted) {
         JobRow* job = state.readable(id);
         const auto* outcome = job ? job->in<Outcome>() : nullptr;
         if (!outcome || state.now() < outcome->forget_at) continue;  // the note is outdated
         forget(state, *job);
         forgotten.jobs.push_back(id);
     }
-    state.drop_old_keys();
+    const auto keys = state.drop_old_keys(change.max);
+    forgotten.unfinished = noted.size() == change.max || keys == change.max;
     forget_sessions(state, change.max);
     return {forgotten};
 }

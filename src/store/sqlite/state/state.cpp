@@ -53,7 +53,9 @@ State::State(Connection& c, const Timing& t)
       put_key_(c,
                "INSERT OR REPLACE INTO idempotency (tenant, key, job, body_hash, gone_as,"
                " kept_until) VALUES (?, ?, ?, ?, ?, ?)"),
-      drop_keys_(c, "DELETE FROM idempotency WHERE kept_until <= ?") {
+      drop_keys_(c,
+                 "DELETE FROM idempotency WHERE (tenant, key) IN (SELECT tenant, key FROM"
+                 " idempotency WHERE kept_until <= ? ORDER BY kept_until LIMIT ?)") {
     load_all();
 }
 
@@ -260,7 +262,9 @@ void State::put_key(const JobSpec& spec, const IdempotencyRow& row) {
     put_key_.run({spec.tenant, *spec.idempotency_key, row.job, row.body_hash, gone, row.until});
 }
 
-void State::drop_old_keys() { drop_keys_.run({now()}); }
+std::uint32_t State::drop_old_keys(std::uint32_t max) {
+    return static_cast<std::uint32_t>(drop_keys_.run({now(), max}));
+}
 
 void State::flush() {
     if (changed_jobs_.empty()) return;

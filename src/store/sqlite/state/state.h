@@ -91,7 +91,7 @@ public:
 
     // Idempotency keys.
     void put_key(const JobSpec& spec, const IdempotencyRow& row);
-    void drop_old_keys();
+    std::uint32_t drop_old_keys(std::uint32_t max);  // how many
 
     // Writes everything that has changed. Before the commit, and only then, save_all().
     void flush();
