@@ -76,6 +76,10 @@ struct Overview {
     ServiceTick clock;
 };
 
+// So many entries of the ledger are looked at by one read: one that finds no more of those that are
+// wanted says where to go on (C8).
+inline constexpr std::uint32_t ledger_walk_max = 1'000;
+
 struct RecoveryFilter {
     std::string tenant = "default";
     std::optional<JobId> job;
@@ -96,7 +100,8 @@ struct RecoveryLine {
 };
 struct RecoveryPage {
     std::vector<RecoveryLine> recoveries;  // newest first
-    std::optional<std::uint64_t> next;     // the cursor of the next page, if there is more
+    // The cursor of the next page, if there is more, or may be: then this one may even be empty.
+    std::optional<std::uint64_t> next;
 };
 
 class Catalogue {

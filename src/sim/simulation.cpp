@@ -121,10 +121,14 @@ Checker::Ledger Simulation::ledger() {
     Checker::Ledger entries;
     auto& catalogue = dynamic_cast<Catalogue&>(*store_);
     for (const auto& tenant : plan_.tenants) {
-        auto page = run_now(catalogue.recoveries({.tenant = tenant, .limit = everything}));
-        PERDURE_ASSERT(page.has_value());
-        for (auto& line : page->recoveries)
-            entries[line.entry.attempt.job].push_back(std::move(line.entry));
+        RecoveryFilter filter{.tenant = tenant, .limit = everything};
+        do {
+            auto page = run_now(catalogue.recoveries(filter));
+            PERDURE_ASSERT(page.has_value());
+            for (auto& line : page->recoveries)
+                entries[line.entry.attempt.job].push_back(std::move(line.entry));
+            filter.before = page->next;
+        } while (filter.before);
     }
     return entries;
 }

@@ -73,6 +73,37 @@ TEST_P(Ledger, a_crash_is_entered_with_its_cause_rules_and_the_age_of_the_end) {
     EXPECT_FALSE(line.epoch_after.has_value());
 }
 
+// Workers' reads must not wait until the entries of others have been looked at, however many (C8).
+TEST_P(Ledger, a_read_looks_at_a_bounded_number_of_entries_and_says_where_to_go_on) {
+    auto mine = Wanted::job();
+    mine.timeouts.queue = seconds(1);
+    const auto id = submit(mine);
+    pass(seconds(1));
+    sweep();
+    auto others = mine;
+    others.tenant = "other";
+    SubmitAll batch;
+    for (std::uint32_t i = 0; i < ledger_walk_max; ++i) batch.jobs.push_back(submit_of(others));
+    ASSERT_FALSE(get<BatchSubmitted>(apply(batch)).refused);
+    pass(seconds(1));
+    sweep();
+
+    auto& catalogue = dynamic_cast<Catalogue&>(store());
+    const auto first = run(catalogue.recoveries({}));
+    EXPECT_TRUE(first->recoveries.empty());
+    ASSERT_TRUE(first->next.has_value());
+    const auto second = run(catalogue.recoveries({.before = first->next}));
+    ASSERT_EQ(second->recoveries.size(), 1U);
+    EXPECT_EQ(second->recoveries.front().entry.attempt.job, id);
+    EXPECT_FALSE(second->next.has_value());
+    // Long before what is asked for there is nothing to be found.
+    const auto late = run(catalogue.recoveries({.since = wall + days(2)}));
+    EXPECT_TRUE(late->recoveries.empty());
+    EXPECT_FALSE(late->next.has_value());
+    // Its own entries are found without those of others.
+    EXPECT_EQ(run(catalogue.recoveries({.job = id}))->recoveries.size(), 1U);
+}
+
 TEST_P(Ledger, the_attempt_after_it_is_shown_as_soon_as_there_is_one) {
     const auto lost = open_session();
     submit(Wanted::job());

@@ -2,6 +2,7 @@
 // POST /v1/recover: one sweep by hand, or only a look at what it would do.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 
 #include "api/handlers/handlers.h"
@@ -30,6 +31,25 @@ RecoveryFilter read_recovery_filter(QueryReader& query) {
     const auto before = query.number("before", 0, 1, std::uint64_t{1} << 62);
     if (before != 0) filter.before = before;
     return filter;
+}
+
+// A page may have to be looked for in many short reads; whoever wants more goes on from there.
+constexpr int reads_of_a_page_max = 100;
+
+Task<Result<RecoveryPage>> read_recoveries(Catalogue& catalogue, RecoveryFilter filter) {
+    RecoveryPage page;
+    const auto wanted = filter.limit;
+    for (int i = 0; i < reads_of_a_page_max; ++i) {
+        auto some = co_await catalogue.recoveries(filter);
+        if (!some) co_return some.error();
+        std::move(some->recoveries.begin(), some->recoveries.end(),
+                  std::back_inserter(page.recoveries));
+        page.next = some->next;
+        if (!page.next || page.recoveries.size() == wanted) break;
+        filter.before = page.next;
+        filter.limit = wanted - static_cast<std::uint32_t>(page.recoveries.size());
+    }
+    co_return page;
 }
 
 struct RecoverWish {
@@ -85,7 +105,7 @@ Task<Response> list_recoveries(Api& api, const Request& request) {
     QueryReader query(request);
     auto filter = read_recovery_filter(query);
     if (const auto misfit = query.finish()) co_return problem(*misfit);
-    auto page = co_await api.catalogue.recoveries(std::move(filter));
+    auto page = co_await read_recoveries(api.catalogue, std::move(filter));
     if (!page) co_return problem(page.error());
     Response response;
     JsonWriter out(response.body);

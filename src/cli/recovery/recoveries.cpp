@@ -56,6 +56,11 @@ ExitCode list_recoveries(Context& context) {
         table.add({clock_of(entry, now), text_of(entry, "job"), text_of(entry, "detector"),
                    spoken_of(entry, "time_to_detect"), spoken_of(entry, "time_to_act"),
                    text_of(entry, "story")});
+    if (table.empty() && has(*asked.body, "next")) {
+        context.term.say(fmt::format("nothing among the newest entries; older ones: --before {}",
+                                     text_of(*asked.body, "next")));
+        return ExitCode::ok;
+    }
     if (table.empty()) {
         context.term.say("nothing had to be repaired");
         return ExitCode::ok;

@@ -47,14 +47,20 @@ struct SqliteStore::Parts {
           timing(t),
           connection(options.path, Connection::Access::create),
           write_desk(desk_kind()),
-          read_desk(desk_kind()) {
+          read_desk(desk_kind()),
+          people_desk(desk_kind()) {
         sqlite::prepare_writer(connection, sqlite::store_schema(), durability());
         state.emplace(connection, timing);
         if (durability() == Durability::after_commit)
             log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
-        if (options.threads) read_connection.emplace(options.path, Connection::Access::read);
-        if (read_connection) sqlite::prepare_reader(*read_connection);
-        reader.emplace(read_connection ? *read_connection : connection, timing);
+        open_reader(read_connection, reader);
+        open_reader(people_connection, people_reader);
+    }
+
+    void open_reader(std::optional<Connection>& own, std::optional<Reader>& into) {
+        if (options.threads) own.emplace(options.path, Connection::Access::read);
+        if (own) sqlite::prepare_reader(*own);
+        into.emplace(own ? *own : connection, timing);
     }
 
     Desk::Kind desk_kind() const {
@@ -96,9 +102,9 @@ struct SqliteStore::Parts {
     }
 
     template <class Call>
-    std::invoke_result_t<Call&, Reader&> read(Call& call) {
+    static std::invoke_result_t<Call&, Reader&> read(Reader& reader, Call& call) {
         try {
-            return call(*reader);
+            return call(reader);
         } catch (const Failure& failure) {
             return failure.error;
         }
@@ -157,15 +163,19 @@ struct SqliteStore::Parts {
     std::atomic<bool> broken = false;
     std::optional<Connection> read_connection;
     std::optional<Reader> reader;
+    std::optional<Connection> people_connection;
+    std::optional<Reader> people_reader;
     std::optional<LogSync> log_sync;
     std::int64_t rows_before = 0;
     Desk write_desk;
     Desk read_desk;
+    Desk people_desk;  // for lists: what workers and sweeps read must not wait behind them (C8)
 };
 
 SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 SqliteStore::~SqliteStore() {
+    parts_->people_desk.close();
     parts_->read_desk.close();
     parts_->write_desk.close();
 }
@@ -197,10 +207,19 @@ auto SqliteStore::write(Call call) {
 template <class Call>
 auto SqliteStore::read(Call call) {
     auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
-        return parts->read(call);
+        return Parts::read(*parts->reader, call);
     };
     auto afterwards = [parts = parts_.get()](auto answer) { parts->end_read(std::move(answer)); };
     return parts_->read_desk.ask(std::move(work), std::move(afterwards));
+}
+
+template <class Call>
+auto SqliteStore::read_for_people(Call call) {
+    auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
+        return Parts::read(*parts->people_reader, call);
+    };
+    auto afterwards = [parts = parts_.get()](auto answer) { parts->end_read(std::move(answer)); };
+    return parts_->people_desk.ask(std::move(work), std::move(afterwards));
 }
 
 Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wall) {
@@ -254,23 +273,24 @@ Task<Result<std::optional<JobId>>> SqliteStore::job_of_key(std::string tenant,
 }
 
 Task<Result<AuditView>> SqliteStore::audit(JobId after, std::uint32_t limit) {
-    return read([=](auto& r) -> Result<AuditView> { return r.show.audit(after, limit); });
+    return read_for_people(
+        [=](auto& r) -> Result<AuditView> { return r.show.audit(after, limit); });
 }
 
 Task<Result<RecoveryPage>> SqliteStore::recoveries(RecoveryFilter filter) {
-    return read([filter = std::move(filter)](auto& r) -> Result<RecoveryPage> {
+    return read_for_people([filter = std::move(filter)](auto& r) -> Result<RecoveryPage> {
         return r.ledger.recoveries(filter);
     });
 }
 
 Task<Result<JobPage>> SqliteStore::list(JobFilter filter) {
-    return read([filter = std::move(filter)](auto& r) -> Result<JobPage> {
+    return read_for_people([filter = std::move(filter)](auto& r) -> Result<JobPage> {
         return r.catalogue.list(filter);
     });
 }
 
 Task<Result<Overview>> SqliteStore::overview(std::string tenant) {
-    return read([tenant = std::move(tenant)](auto& r) -> Result<Overview> {
+    return read_for_people([tenant = std::move(tenant)](auto& r) -> Result<Overview> {
         return r.catalogue.overview(tenant);
     });
 }

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "ports/ledger_walk.h"
+
 namespace perdure::memory {
 namespace {
 
-bool is_wanted(const Recovery& entry, const RecoveryFilter& filter) {
-    return (!filter.cause || (entry.end && entry.end->cause == *filter.cause)) &&
-           (!filter.detector || entry.detector == *filter.detector) &&
-           (!filter.incident || entry.incident == *filter.incident) &&
-           (!filter.since || entry.on >= *filter.since);
+bool is_wanted_entry(const Recovery& entry, const RecoveryFilter& filter) {
+    std::optional<Cause> cause;
+    if (entry.end) cause = entry.end->cause;
+    return is_wanted(filter, {entry.detector, entry.incident, cause, entry.on});
 }
 
 RecoveryLine show_line(const State& state, const JobRow& job, const Recovery& entry) {
@@ -59,10 +60,18 @@ void forget_entries(State& state, const JobRow& job) {
 RecoveryPage show_recoveries(const State& state, const RecoveryFilter& filter) {
     RecoveryPage page;
     const auto before = filter.before.value_or(UINT64_MAX);
-    // False: the page is full.
+    std::uint32_t walked = 0;
+    std::uint64_t last = 0;
+    // False: the page is full, or enough was looked at.
     const auto add = [&](const JobRow& job, const Recovery& entry) {
-        const bool fits = entry.id < before && job.spec->tenant == filter.tenant;
-        if (!fits || !is_wanted(entry, filter)) return true;
+        if (entry.id >= before) return true;
+        if (walked++ == ledger_walk_max) {
+            page.next = last;
+            return false;
+        }
+        if (is_long_before(filter, entry.on)) return false;
+        last = entry.id;
+        if (job.spec->tenant != filter.tenant || !is_wanted_entry(entry, filter)) return true;
         if (page.recoveries.size() == filter.limit) {
             page.next = page.recoveries.back().entry.id;
             return false;

@@ -2,27 +2,28 @@
 
 #include <algorithm>
 
+#include "ports/ledger_walk.h"
 #include "store/sqlite/rows/codec.h"
 
 namespace perdure::sqlite {
 namespace {
 
-// ?1: only older entries; ?2 to ?5: what is wanted, NULL for everything.
+// ?1: only older entries; ?2: how many. What is wanted of them is looked for here and not by a
+// statement, which would not return before it has found it.
 constexpr const char* all_entries =
-    "SELECT id, job, epoch, detector, incident, happened_on, body FROM recovery WHERE id < ?1"
-    " AND (?2 IS NULL OR cause = ?2) AND (?3 IS NULL OR detector = ?3)"
-    " AND (?4 IS NULL OR incident = ?4) AND (?5 IS NULL OR happened_on >= ?5)"
-    " ORDER BY id DESC";
+    "SELECT id, job, epoch, detector, incident, happened_on, body, cause FROM recovery"
+    " WHERE id < ?1 ORDER BY id DESC LIMIT ?2";
 constexpr const char* entries_of_job =
-    "SELECT id, job, epoch, detector, incident, happened_on, body FROM recovery WHERE id < ?1"
-    " AND (?2 IS NULL OR cause = ?2) AND (?3 IS NULL OR detector = ?3)"
-    " AND (?4 IS NULL OR incident = ?4) AND (?5 IS NULL OR happened_on >= ?5)"
-    " AND job = ?6 ORDER BY id DESC";
+    "SELECT id, job, epoch, detector, incident, happened_on, body, cause FROM recovery"
+    " WHERE id < ?1 AND job = ?3 ORDER BY id DESC LIMIT ?2";
 
-template <class Enum>
-std::optional<std::int64_t> code(const std::optional<Enum>& value) {
-    if (!value) return std::nullopt;
-    return static_cast<std::int64_t>(*value);
+bool is_wanted_row(const RecoveryFilter& filter, const Found& row) {
+    std::optional<Cause> cause;
+    if (!row.is_null(7)) cause = static_cast<Cause>(row.number(7));
+    return is_wanted(filter, {.detector = static_cast<Detector>(row.number(3)),
+                              .incident = static_cast<Incident>(row.number(4)),
+                              .cause = cause,
+                              .on = row.at<WallTime>(5)});
 }
 
 Recovery entry_of(const Found& row) {
@@ -62,13 +63,17 @@ RecoveryPage ShowLedger::recoveries(const RecoveryFilter& filter) {
     Transaction snapshot(connection_, Transaction::Kind::read);
     RecoveryPage page;
     const auto before = filter.before.value_or(INT64_MAX);
-    const auto cause = code(filter.cause);
-    const auto detector = code(filter.detector);
-    const auto incident = code(filter.incident);
-    auto row = filter.job
-                   ? of_job_.query({before, cause, detector, incident, filter.since, *filter.job})
-                   : all_.query({before, cause, detector, incident, filter.since});
-    while (row.next()) {
+    auto row = filter.job ? of_job_.query({before, ledger_walk_max + 1, *filter.job})
+                          : all_.query({before, ledger_walk_max + 1});
+    std::uint64_t last = 0;
+    for (std::uint32_t walked = 0; row.next(); ++walked) {
+        if (walked == ledger_walk_max) {
+            page.next = last;
+            break;
+        }
+        if (is_long_before(filter, row.at<WallTime>(5))) break;
+        last = row.natural(0);
+        if (!is_wanted_row(filter, row)) continue;
         RecoveryLine line{.entry = entry_of(row)};
         auto job = load_.job(line.entry.attempt.job);
         if (!job || job->spec->tenant != filter.tenant) continue;
