@@ -106,6 +106,9 @@ struct OverdueWait {
 struct OverdueView {
     ServiceTick clock;
     std::vector<OverdueRun> runs;
+    // Their lease is over, and they are still held for their worker (O7): nothing is done about
+    // them, but they are not well either.
+    std::vector<OverdueRun> owner_lost;
     std::vector<OverdueWait> waits;
     // Things that are freer than they are offered: jobs of some shape are blocked on one, and fewer
     // of that shape are `ready` for it than could take it. Must be empty.

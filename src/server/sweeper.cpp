@@ -1,9 +1,6 @@
 #include "server/sweeper.h"
 
 #include "base/probe.h"
-#include "core/recovery.h"
-#include "core/timeouts.h"
-#include "server/settling.h"
 
 namespace perdure {
 
@@ -15,7 +12,9 @@ Task<std::size_t> Sweeper::sweep() {
             log_.write(Level::warn, "sweep failed, will try again", "why", overdue.error().what);
             co_return repairs;
         }
-        auto changes = decide(*overdue);
+        const auto steps = decide_steps(*overdue);
+        log_repairs(steps);
+        auto changes = changes_of(steps);
         const bool full = overdue->runs.size() >= batch_max || overdue->waits.size() >= batch_max;
         std::size_t applied = 0;
         const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
@@ -32,11 +31,13 @@ Task<Result<SweepReport>> Sweeper::sweep_by_hand(SweepByHand how) {
     auto overdue = co_await store_.overdue(clock_.wall(), batch_max);
     if (!overdue) co_return overdue.error();
     std::vector<SessionId> sessions;
-    for (const auto& lost : overdue->runs) sessions.push_back(lost.run.session);
+    const auto steps = decide_steps(*overdue);
+    for (const auto& step : steps.runs) sessions.push_back(step.overdue->run.session);
     const auto names = co_await names_of_workers(store_, std::move(sessions));
-    auto report = report_of(*overdue, names);
+    auto report = report_of(steps, names);
     if (how == SweepByHand::report_only) co_return report;
-    auto changes = decide(*overdue);
+    log_repairs(steps);
+    auto changes = changes_of(steps);
     const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
     std::size_t next = 0;
     for (auto& finding : report.findings) {
@@ -48,31 +49,15 @@ Task<Result<SweepReport>> Sweeper::sweep_by_hand(SweepByHand how) {
     co_return report;
 }
 
-std::vector<Change> Sweeper::decide(const OverdueView& overdue) const {
-    std::vector<Change> changes;
-    for (const auto& lost : overdue.runs) {
-        const auto& run = lost.run;
-        const auto decision = decide_recovery(lost.facts);
-        if (!decision.end) continue;
-        const auto seen = sighting_of(lost, decision, overdue.clock);
-        log_.write(Level::warn, "attempt lost", "job", run.attempt.job.text(), "epoch",
-                   run.attempt.epoch.value, "rule", decision.rule);
-        const Settle::Renewal renewed{run.session, lost.renewal};
-        changes.push_back(settle(run, *decision.end, renewed, seen));
+void Sweeper::log_repairs(const SweepSteps& steps) const {
+    for (const auto& step : steps.runs) {
+        if (!step.settle) continue;
+        const auto& attempt = step.overdue->run.attempt;
+        log_.write(Level::warn, "attempt lost", "job", attempt.job.text(), "epoch",
+                   attempt.epoch.value, "rule", step.decision.rule);
     }
-    for (const auto& waiting : overdue.waits) {
-        const auto decision = decide_wait(waiting.facts);
-        if (decision.kind == WaitDecision::Kind::wait) continue;
-        changes.push_back(MoveWaiting{.job = waiting.job,
-                                      .epoch = waiting.epoch,
-                                      .state = waiting.facts.state,
-                                      .decision = decision});
-    }
-    for (const auto& thing : overdue.free_things) {
+    for (const auto& thing : steps.things)
         log_.write(Level::error, "a job waits for a free thing: repairing", "thing", thing.name);
-        changes.push_back(PromoteWaiting{thing});
-    }
-    return changes;
 }
 
 }  // namespace perdure

@@ -27,7 +27,7 @@ public:
     Task<Result<SweepReport>> sweep_by_hand(SweepByHand how);
 
 private:
-    std::vector<Change> decide(const OverdueView& overdue) const;
+    void log_repairs(const SweepSteps& steps) const;
 
     Store& store_;
     Clock& clock_;

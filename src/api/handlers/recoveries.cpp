@@ -88,7 +88,11 @@ void write_healthy(JsonWriter& out, const Overview& overview, const SweepReport&
     const auto all = in(JobState::scheduled) + in(JobState::ready) + in(JobState::blocked) +
                      in(JobState::starting) + in(JobState::running) + in(JobState::waiting);
     std::uint64_t overdue = 0;
-    for (const auto& finding : report.findings) overdue += finding.attempt.job ? 1 : 0;
+    std::uint64_t left_alone = 0;
+    for (const auto& finding : report.findings) {
+        overdue += finding.attempt.job ? 1 : 0;
+        left_alone += finding.acts ? 0 : 1;
+    }
     std::uint64_t suspect = 0;
     for (const auto& worker : overview.workers) suspect += worker.suspect ? 1 : 0;
     out.key("healthy");
@@ -96,6 +100,7 @@ void write_healthy(JsonWriter& out, const Overview& overview, const SweepReport&
     out.field("jobs", all - std::min(all, overdue));
     out.field("workers", overview.workers.size() - suspect);
     out.end_object();
+    out.field("left_alone", left_alone);
     out.field("silent_workers", suspect);
 }
 

@@ -25,6 +25,8 @@ std::string summary_of(const boost::json::value& report) {
         "looked at everything that has a deadline: {} jobs and {} workers are "
         "as they should be",
         number_of(healthy, "jobs"), number_of(healthy, "workers"));
+    const auto left = number_of(report, "left_alone");
+    if (left > 0) text += fmt::format("; {} are left alone: their workers may come back", left);
     const auto silent = number_of(report, "silent_workers");
     if (silent > 0) text += fmt::format("; {} workers are silent", silent);
     return text;

@@ -10,23 +10,31 @@
 namespace perdure {
 namespace {
 
-SweepFinding finding_of(const OverdueRun& overdue, const ServiceTick& clock,
+RunStep step_of(const OverdueRun& overdue, const ServiceTick& clock) {
+    RunStep step{.overdue = &overdue, .decision = decide_recovery(overdue.facts)};
+    if (!step.decision.end) return step;
+    const Settle::Renewal renewed{overdue.run.session, overdue.renewal};
+    const auto seen = sighting_of(overdue, step.decision, clock);
+    step.settle = settle(overdue.run, *step.decision.end, renewed, seen);
+    return step;
+}
+
+SweepFinding finding_of(const RunStep& step, const ServiceTick& clock,
                         const SessionNames& workers) {
-    const auto& run = overdue.run;
+    const auto& run = step.overdue->run;
     const auto found = workers.find(run.session);
     const auto worker = found == workers.end() ? std::string("its worker") : found->second;
-    const auto decision = decide_recovery(overdue.facts);
-    SweepFinding finding{.attempt = run.attempt, .seen_by = decision.rule, .rule = decision.rule};
-    if (!decision.end) {
-        const auto silence = (clock.now - overdue.heard_at).seconds();
+    SweepFinding finding{
+        .attempt = run.attempt, .seen_by = step.decision.rule, .rule = step.decision.rule};
+    if (!step.settle) {
+        const auto silence = (clock.now - step.overdue->heard_at).seconds();
         finding.acts = false;
         finding.saw = fmt::format("nothing was heard of {} for {:.1f} s", worker, silence);
         finding.does = "nothing yet: it may still come back";
         return finding;
     }
-    const RepairFacts facts{.seen = sighting_of(overdue, decision, clock),
-                            .end = decision.end,
-                            .next = next_after(run, *decision.end)};
+    const RepairFacts facts{
+        .seen = step.settle->seen, .end = step.settle->end, .next = step.settle->next};
     const auto repair = decide_repair(facts);
     finding.rule = facts.next.rule;
     if (!repair) {
@@ -41,15 +49,15 @@ SweepFinding finding_of(const OverdueRun& overdue, const ServiceTick& clock,
     return finding;
 }
 
-SweepFinding finding_of(const OverdueWait& waiting) {
-    const auto decision = decide_wait(waiting.facts);
+SweepFinding finding_of(const WaitStep& step) {
+    const auto& waiting = *step.overdue;
     return {.attempt = {waiting.job, waiting.epoch},
             .saw = fmt::format("it is {}, and an instant of its own has come",
                                to_string(waiting.facts.state)),
-            .does = std::string(tell(decision)),
-            .seen_by = decision.rule,
-            .rule = decision.rule,
-            .acts = decision.kind != WaitDecision::Kind::wait};
+            .does = std::string(tell(step.decision)),
+            .seen_by = step.decision.rule,
+            .rule = step.decision.rule,
+            .acts = step.acts()};
 }
 
 SweepFinding finding_of(const Thing& thing) {
@@ -62,12 +70,37 @@ SweepFinding finding_of(const Thing& thing) {
 
 }  // namespace
 
-SweepReport report_of(const OverdueView& overdue, const SessionNames& workers) {
+SweepSteps decide_steps(const OverdueView& overdue) {
+    SweepSteps steps{.clock = overdue.clock, .things = overdue.free_things};
+    for (const auto* runs : {&overdue.runs, &overdue.owner_lost})
+        for (const auto& run : *runs) steps.runs.push_back(step_of(run, overdue.clock));
+    for (const auto& waiting : overdue.waits)
+        steps.waits.push_back({&waiting, decide_wait(waiting.facts)});
+    return steps;
+}
+
+std::vector<Change> changes_of(const SweepSteps& steps) {
+    std::vector<Change> changes;
+    for (const auto& step : steps.runs)
+        if (step.settle) changes.push_back(*step.settle);
+    for (const auto& step : steps.waits) {
+        if (!step.acts()) continue;
+        const auto& waiting = *step.overdue;
+        changes.push_back(MoveWaiting{.job = waiting.job,
+                                      .epoch = waiting.epoch,
+                                      .state = waiting.facts.state,
+                                      .decision = step.decision});
+    }
+    for (const auto& thing : steps.things) changes.push_back(PromoteWaiting{thing});
+    return changes;
+}
+
+SweepReport report_of(const SweepSteps& steps, const SessionNames& workers) {
     SweepReport report;
-    for (const auto& run : overdue.runs)
-        report.findings.push_back(finding_of(run, overdue.clock, workers));
-    for (const auto& waiting : overdue.waits) report.findings.push_back(finding_of(waiting));
-    for (const auto& thing : overdue.free_things) report.findings.push_back(finding_of(thing));
+    for (const auto& step : steps.runs)
+        report.findings.push_back(finding_of(step, steps.clock, workers));
+    for (const auto& step : steps.waits) report.findings.push_back(finding_of(step));
+    for (const auto& thing : steps.things) report.findings.push_back(finding_of(thing));
     return report;
 }
 

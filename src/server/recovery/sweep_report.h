@@ -1,4 +1,6 @@
-// SweepReport: what a sweep by hand has seen, what it does about it and by which rule [P10].
+// SweepSteps: what a sweep decides about everything that is overdue. The sweep that acts and the
+// report that only tells are made of the same steps, so that they cannot differ [P10].
+// SweepReport: what a sweep by hand has seen, what it does about it and by which rule.
 #pragma once
 
 #include <map>
@@ -10,6 +12,27 @@
 #include "server/sessions/session_names.h"
 
 namespace perdure {
+
+// Steps point into the view that they were made from.
+struct RunStep {
+    const OverdueRun* overdue = nullptr;
+    RecoveryDecision decision;
+    std::optional<Settle> settle;  // empty: it is left alone
+};
+struct WaitStep {
+    const OverdueWait* overdue = nullptr;
+    WaitDecision decision;
+    bool acts() const { return decision.kind != WaitDecision::Kind::wait; }
+};
+struct SweepSteps {
+    ServiceTick clock;
+    std::vector<RunStep> runs;
+    std::vector<WaitStep> waits;
+    std::vector<Thing> things;
+};
+SweepSteps decide_steps(const OverdueView& overdue);
+// One for each step that acts, in the order of the report's findings that do.
+std::vector<Change> changes_of(const SweepSteps& steps);
 
 struct SweepFinding {
     AttemptKey attempt;  // epoch 0: it waits, and has never run; job 0: about no single job
@@ -25,8 +48,6 @@ struct SweepReport {
     bool carried_out = false;
 };
 
-// What decide() of the sweeper makes of each thing that is overdue; its changes are in the order
-// of the findings that act.
-SweepReport report_of(const OverdueView& overdue, const SessionNames& workers);
+SweepReport report_of(const SweepSteps& steps, const SessionNames& workers);
 
 }  // namespace perdure

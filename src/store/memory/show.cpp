@@ -80,7 +80,12 @@ void add_overdue_runs(const State& state, std::uint32_t limit, OverdueView& view
         for (const auto& [assignment, id] : runs) {
             const JobRow& job = state.jobs.at(id);
             if (view.runs.size() >= limit) return;
-            if (is_released(state, job)) view.runs.push_back(show_overdue_run(state, job));
+            const bool is_lost = job.in<Run>()->state == JobState::running;
+            if (is_released(state, job)) {
+                view.runs.push_back(show_overdue_run(state, job));
+            } else if (is_lost && view.owner_lost.size() < limit) {
+                view.owner_lost.push_back(show_overdue_run(state, job));
+            }
         }
     }
     for (const auto& [deadline, id] : state.places.confirmations()) {

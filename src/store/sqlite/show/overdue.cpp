@@ -40,8 +40,14 @@ void Show::add_overdue_runs(std::uint32_t limit, const RunCounts& counts, Overdu
             auto job = readable_job(id);
             if (!job) continue;
             const auto& terms = job->attempts.back().terms;
-            if (session->lease_deadline + terms.release_after > view.clock.now) continue;
-            view.runs.push_back(overdue_run(*job, *session, runs));
+            const bool is_released =
+                session->lease_deadline + terms.release_after <= view.clock.now;
+            const bool is_lost = job->in<Run>()->state == JobState::running;
+            if (is_released) {
+                view.runs.push_back(overdue_run(*job, *session, runs));
+            } else if (is_lost && view.owner_lost.size() < limit) {
+                view.owner_lost.push_back(overdue_run(*job, *session, runs));
+            }
         }
     }
 }
@@ -160,7 +166,8 @@ OverdueView Show::overdue(WallTime wall, std::uint32_t limit) {
     const auto counts = run_counts();
     add_overdue_runs(limit, counts, view);
     add_unconfirmed(limit, counts, view);
-    for (auto& run : view.runs) run.facts.clock = view.clock;
+    for (auto* runs : {&view.runs, &view.owner_lost})
+        for (auto& run : *runs) run.facts.clock = view.clock;
     add_overdue_waits(wall, limit, view);
     add_free_things(limit, view);
     return view;
