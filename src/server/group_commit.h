@@ -83,6 +83,11 @@ private:
         bool committed = false;  // and asked again only because the reply was lost
     };
     using Batch = std::vector<std::unique_ptr<Request>>;
+    // Requests of which one hurts the others, and what the store said to all of them.
+    struct Bad {
+        Batch batch;
+        Error why;
+    };
     static constexpr Duration store_retry = milliseconds(100);
     // A group that is with the store. One is carried out while the disk syncs the other.
     static constexpr std::size_t flights_max = 2;
@@ -108,9 +113,9 @@ private:
     bool is_in_trouble() const;
     Task<void> sort_out();
     Task<void> resolve();
-    Batch resolve(Flight& flight, Batch& bad);
+    Batch resolve(Flight& flight, Bad& bad);
     Task<void> execute(Batch batch);
-    Task<void> execute_halves(Batch batch);
+    Task<void> execute_halves(Bad bad);
     Task<bool> settle();
     void take_committed(Flight& flight);
     Batch take_lost_replies(Flight& flight);

@@ -56,5 +56,63 @@ TEST(GroupCommit, what_frees_nothing_rings_for_nobody) {
     EXPECT_EQ(CommitsOfOneServer().rings_after(Lane::reports, Cancel{JobId{1}}), 0);
 }
 
+// A store that understands no request, and says why.
+class Refusing final : public MemoryStore {
+public:
+    using MemoryStore::MemoryStore;
+    Task<Result<GroupReply>> commit(Group) override {
+        co_return error(Errc::corrupt, "row 7 of `run` cannot be understood");
+    }
+};
+
+class ErrorLines final : public LogSink {
+public:
+    bool wants(Level level) const override { return level >= Level::error; }
+    void write(Level, std::string_view, std::string_view event,
+               const std::vector<Field>& fields) override {
+        text += event;
+        for (const auto& field : fields) text += " " + field.value;
+    }
+    std::string text;
+};
+
+class CommitsToOneThatRefuses {
+public:
+    ChangeReply commit_one() {
+        gate_.spawn("test", play());
+        context_.run();
+        return reply_;
+    }
+    const std::string& logged() const { return lines_.text; }
+
+private:
+    Task<void> play() {
+        const ServerId me{1};
+        co_await commits_.open(me, stop_);
+        gate_.spawn("group commit", commits_.run(stop_));
+        const Cancel change{JobId{1}};
+        reply_ = co_await commits_.commit(Lane::reports, change);
+        context_.stop();
+    }
+
+    Refusing store_{Timing{}};
+    boost::asio::io_context context_{1};
+    AsioClock clock_{context_};
+    ErrorLines lines_;
+    GroupCommit commits_{store_, clock_, {}, {}, Log(lines_, "commit")};
+    Stop stop_;
+    ChangeReply reply_{Applied{}};
+    Gate gate_{clock_.executor()};
+};
+
+TEST(GroupCommit, what_the_store_cannot_take_is_answered_and_logged_in_the_stores_own_words) {
+    CommitsToOneThatRefuses commits;
+    const auto reply = commits.commit_one();
+    ASSERT_TRUE(reply.is(Errc::invalid));
+    EXPECT_EQ(reply.error().what,
+              "the store cannot take this request: row 7 of `run` cannot be understood");
+    EXPECT_NE(commits.logged().find("row 7 of `run`"), std::string::npos) << commits.logged();
+}
+
 }  // namespace
 }  // namespace perdure

@@ -108,18 +108,18 @@ Task<void> GroupCommit::resolve() {
         if (!is_heard) co_return;
     }
     Batch again;
-    Batch bad;
+    Bad bad;
     for (auto& flight : std::exchange(flights_, {})) {
         auto rest = resolve(*flight, bad);
         std::move(rest.begin(), rest.end(), std::back_inserter(again));
     }
     put_back(std::move(again));
-    if (!bad.empty()) co_await execute_halves(std::move(bad));
+    if (!bad.batch.empty()) co_await execute_halves(std::move(bad));
 }
 
 // Answers who can be answered; returns those that must be asked again. `bad`: those among whom one
 // hurts the others.
-GroupCommit::Batch GroupCommit::resolve(Flight& flight, Batch& bad) {
+GroupCommit::Batch GroupCommit::resolve(Flight& flight, Bad& bad) {
     if (*flight.reply) {
         take_committed(flight);
         return {};
@@ -143,14 +143,17 @@ GroupCommit::Batch GroupCommit::resolve(Flight& flight, Batch& bad) {
             refuse(flight.batch, error(Errc::unavailable, why.what));
             fatal_("this server's life was fenced off: " + why.what);
             break;
-        default: bad = std::move(flight.batch);
+        default: bad = {std::move(flight.batch), why};
     }
     return {};
 }
 
-Task<void> GroupCommit::execute_halves(Batch batch) {
+Task<void> GroupCommit::execute_halves(Bad bad) {
+    auto& batch = bad.batch;
     if (batch.size() == 1) {
-        refuse(batch, error(Errc::invalid, "the store cannot take this request"));
+        log_.write(Level::error, "the store cannot take a request", "why", bad.why.what, "code",
+                   to_string(bad.why.code));
+        refuse(batch, error(Errc::invalid, "the store cannot take this request: " + bad.why.what));
         co_return;
     }
     reached<"group_halved">();
