@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 namespace perdure {
 namespace {
@@ -52,15 +53,53 @@ bool sign(int lock) {
            pwrite(lock, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
 }
 
+bool sync_folder(const std::string& path) {
+    const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return false;
+    const bool is_synced = fsync(folder) == 0;
+    const int why = errno;
+    ::close(folder);
+    errno = why;
+    return is_synced;
+}
+
+// The folders that get a new entry when `path` is made, the lowest first. Its own parent is always
+// one of them: whoever made it may have died before the sync.
+std::vector<std::string> parents_to_sync(const std::filesystem::path& path) {
+    std::error_code ignored;
+    std::vector<std::string> parents;
+    auto parent = path.parent_path();
+    parents.push_back(parent.string());
+    while (parent != parent.root_path() && !std::filesystem::exists(parent, ignored)) {
+        parent = parent.parent_path();
+        parents.push_back(parent.string());
+    }
+    return parents;
+}
+
 }  // namespace
 
-Result<DataDirectory> DataDirectory::open(const std::string& path, Duration patience) {
+Result<void> make_data_directory(const std::string& path, const SyncFolder& sync) {
     std::error_code failed;
-    if (std::filesystem::create_directories(path, failed)) chmod(path.c_str(), S_IRWXU);
+    auto whole = std::filesystem::absolute(path, failed).lexically_normal();
+    if (!whole.has_filename()) whole = whole.parent_path();  // spelt with a slash behind it
+    const auto parents = parents_to_sync(whole);
+    if (!failed && std::filesystem::create_directories(whole, failed))
+        chmod(whole.c_str(), S_IRWXU);
     if (failed) {
         errno = failed.value();
         return cannot("make the data directory", path);
     }
+    for (auto parent = parents.rbegin(); parent != parents.rend(); ++parent) {
+        if (sync(*parent)) continue;
+        // One that may be passed through and not read, or a file system that has no such thing.
+        if (errno != EACCES && errno != EINVAL) return cannot("sync", *parent);
+    }
+    return {};
+}
+
+Result<DataDirectory> DataDirectory::open(const std::string& path, Duration patience) {
+    if (auto made = make_data_directory(path, sync_folder); !made) return made.error();
     const auto name = path + "/lock";
     const int lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (lock < 0) return cannot("write the data directory", path);

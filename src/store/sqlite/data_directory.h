@@ -3,12 +3,18 @@
 // ends with the process, however that ends, and is not passed on to programs that it starts.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
 #include "base/time.h"
 
 namespace perdure {
+
+// Makes the folder, for its owner alone, and what is missing above it. Their names are durable when
+// it returns: `sync` is called for each folder that has got a new one [P1].
+using SyncFolder = std::function<bool(const std::string& path)>;
+Result<void> make_data_directory(const std::string& path, const SyncFolder& sync);
 
 class DataDirectory {
 public:

@@ -282,6 +282,25 @@ TEST_F(DataDirectoryOnDisk, has_one_holder_and_names_it) {
     EXPECT_TRUE(DataDirectory::open(path).has_value());
 }
 
+// A database in a folder that a power cut takes back is lost with every job in it [P1].
+TEST_F(DataDirectoryOnDisk, its_name_is_synced_in_each_folder_that_got_a_new_one) {
+    std::vector<std::string> synced;
+    const auto note = [&](const std::string& path) {
+        synced.push_back(path);
+        return true;
+    };
+    ASSERT_TRUE(make_data_directory(folder + "/deeper/data/", note).has_value());
+    EXPECT_EQ(synced, (std::vector{folder, folder + "/deeper"}));
+    synced.clear();
+    ASSERT_TRUE(make_data_directory(folder + "/deeper/data", note).has_value());
+    EXPECT_EQ(synced, std::vector{folder + "/deeper"}) << "who made it may have died before";
+    const auto refuse = [](const std::string&) {
+        errno = EIO;
+        return false;
+    };
+    EXPECT_TRUE(make_data_directory(folder + "/other", refuse).is(Errc::unavailable));
+}
+
 TEST_F(DataDirectoryOnDisk, a_folder_without_a_database_is_not_taken_for_one) {
     EXPECT_TRUE(DataDirectory::open_existing(folder).is(Errc::not_found));
     EXPECT_FALSE(std::filesystem::exists(folder + "/lock"));
