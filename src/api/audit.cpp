@@ -10,6 +10,10 @@ namespace {
 
 constexpr auto overdue_after = seconds(5);  // of service time
 
+bool is_overdue(ServiceTime deadline, const ServiceTick& clock) {
+    return deadline + overdue_after < clock.now && clock.grace_until + overdue_after < clock.now;
+}
+
 }  // namespace
 
 void Audit::add(const AuditView& view) {
@@ -33,9 +37,12 @@ std::vector<SessionId> Audit::sessions() const {
 void Audit::add(const SessionView& session) {
     auto attempts = runs_[session.session];
     runs_.erase(session.session);
-    for (const auto& attempt : attempts)
-        if (!session.open) found_.push_back({attempt.job, "runs in a session that has ended"});
-    for (const auto& run : session.runs) attempts.erase(run.attempt);
+    for (const auto& run : session.runs) {
+        if (attempts.erase(run.attempt) == 0 || session.open) continue;
+        // It may still report until a sweep gives it up (O1, O5).
+        if (is_overdue(session.lease_deadline + run.terms.release_after, session.clock))
+            found_.push_back({run.attempt.job, "runs in a session that has ended"});
+    }
     for (const auto& attempt : attempts)
         found_.push_back({attempt.job, "runs in a session that does not know it"});
 }
@@ -50,6 +57,9 @@ std::vector<AuditProblem> Audit::problems() const {
     auto problems = found_;
     for (const auto& [job, things] : held_)
         problems.push_back({job, "holds a key or limit and does not exist"});
+    for (const auto& [job, line] : waiting_for_free_)
+        if (!offered_.contains(line))
+            problems.push_back({job, "is blocked on something that is free"});
     return problems;
 }
 
@@ -104,14 +114,18 @@ void Audit::check_holders(const JobView& job) {
     const auto right =
         should_hold ? std::set<Thing>(wanted.begin(), wanted.end()) : std::set<Thing>{};
     note(job, held != right, "holds other keys or limits than it should");
-    note(job, job.blocked_on && !taken_.contains(*job.blocked_on),
-         "is blocked on something that is free");
+    // Legal as long as another one of its shape is in line for it (C4).
+    const Shape shape{job.spec->tenant, job.spec->queue, job.spec->kind};
+    if (job.blocked_on && !taken_.contains(*job.blocked_on))
+        waiting_for_free_.push_back({job.id, {*job.blocked_on, shape}});
+    if (job.state != JobState::ready || job.kept_until) return;
+    for (const auto& thing : wanted)
+        if (!taken_.contains(thing)) offered_.insert({thing, shape});
 }
 
 void Audit::check_deadlines(const JobView& job, const ServiceTick& clock) {
     const auto late = [&](const std::optional<ServiceTime>& deadline) {
-        return deadline && *deadline + overdue_after < clock.now &&
-               clock.grace_until + overdue_after < clock.now;
+        return deadline && is_overdue(*deadline, clock);
     };
     if (has_ended(job.state)) return;
     note(job, late(job.queue_deadline), "is past its queue timeout");

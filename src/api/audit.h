@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ports/views.h"
@@ -49,6 +50,9 @@ private:
     std::map<SessionId, std::set<AttemptKey>> runs_;
     std::map<JobId, std::set<Thing>> held_;  // by jobs that have not been looked at yet
     std::set<Thing> taken_;
+    using LineForThing = std::pair<Thing, Shape>;
+    std::vector<std::pair<JobId, LineForThing>> waiting_for_free_;
+    std::set<LineForThing> offered_;
     std::uint64_t jobs_ = 0;
     std::uint64_t holders_ = 0;
     std::uint64_t repairs_ = 0;

@@ -68,6 +68,7 @@ TEST(Audit, finds_what_runs_in_no_session) {
         audit.add(view);
         EXPECT_EQ(audit.sessions(), std::vector{SessionId{9}});
         SessionView session{.session = SessionId{9}, .open = open};
+        session.clock.now = ServiceTime{seconds(50).us};
         if (knows_it) session.runs.push_back(*running_job().run);
         audit.add(session);
         EXPECT_TRUE(audit.sessions().empty());
@@ -84,6 +85,41 @@ TEST(Audit, finds_what_runs_in_no_session) {
     audit.miss(SessionId{9});
     ASSERT_EQ(audit.problems().size(), 1U);
     EXPECT_EQ(audit.problems().front().job, JobId{5});
+}
+
+// A session that was ended, as that of a cloned machine is (O5), keeps its attempts until its lease
+// is over; those of a `once` job for as long as the job is held for it (O7).
+TEST(Audit, what_runs_in_an_ended_session_is_sound_until_its_lease_is_over) {
+    const auto problems_at = [](Duration after_the_lease, Duration release_after) {
+        auto job = running_job();
+        job.run->terms.release_after = release_after;
+        AuditView view;
+        view.jobs.push_back(job);
+        Audit audit;
+        audit.add(view);
+        SessionView session{.session = SessionId{9}, .open = false, .runs = {*job.run}};
+        session.lease_deadline = ServiceTime{seconds(100).us};
+        session.clock.now = session.lease_deadline + after_the_lease;
+        audit.add(session);
+        return audit.problems().size();
+    };
+    EXPECT_EQ(problems_at(seconds(-3), Duration{}), 0U);
+    EXPECT_EQ(problems_at(seconds(4), Duration{}), 0U) << "the next sweep ends it";
+    EXPECT_EQ(problems_at(seconds(6), Duration{}), 1U);
+    EXPECT_EQ(problems_at(seconds(6), minutes(5)), 0U);
+    EXPECT_EQ(problems_at(minutes(5) + seconds(6), minutes(5)), 1U);
+}
+
+TEST(Audit, what_is_free_may_be_waited_for_while_another_one_is_offered_it) {
+    auto offered = ready_job(true);
+    auto blocked = ready_job(true);
+    blocked.id = JobId{4};
+    blocked.state = JobState::blocked;
+    blocked.blocked_on = key;
+    AuditView view{.jobs = {blocked, offered}};
+    Audit audit;
+    audit.add(view);
+    EXPECT_TRUE(audit.problems().empty()) << "no worker has claimed the first of them yet";
 }
 
 TEST(Audit, finds_a_place_without_what_keeps_it) {
