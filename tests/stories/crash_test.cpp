@@ -38,7 +38,7 @@ TEST(CrashStory, a_worker_that_crashes_four_times_in_a_minute_suspects_its_young
     Story story;
     const auto elder = story.submit({.runs_for = minutes(1)});
     story.run_until_running(elder);
-    const auto youngest = story.submit({.runs_for = seconds(5)});
+    const auto youngest = story.submit({.runs_for = seconds(20)});
     story.run_until_running(youngest);
     story.crash_often(worker(0), 4);
     story.run_for(seconds(3));
