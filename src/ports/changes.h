@@ -131,7 +131,8 @@ struct EndSession {
     SessionId session;
 };
 
-// "May I start?" or "I have started": decide_start() over the row. fenced: no.
+// "May I start?" or "I have started": decide_start() over the row. fenced: no. Also a refused one
+// shows that its session hears (O3): that is noted.
 struct Start {
     SessionId session;
     AttemptKey attempt;
@@ -192,6 +193,14 @@ struct OrderKill {
     Cause cause = Cause::cancelled;
 };
 
+// Orders an attempt back that its session has not started at its deadline (O3). It is given up
+// `Timing::recall` later, unless it starts or is handed back before.
+// conflict: not in `run` under that session, started, or its end is ordered already.
+struct OrderBack {
+    AttemptKey attempt;
+    SessionId session;
+};
+
 // Moves a job that waits, as decide_wait() said. conflict: state or epoch is another one, or
 // decide_wait() says something else by now, its deadlines being new ones.
 struct MoveWaiting {
@@ -246,7 +255,7 @@ struct PauseQueue {
 
 using Change = std::variant<Renew, Tick, Submit, SubmitAll, AddCallback, Claim, OpenSession,
                             OpenStream, EndSession, Start, Report, Progress, Settle, Reinstate,
-                            OrderKill, MoveWaiting, Cancel, Hold, DealWithQuarantined,
+                            OrderKill, OrderBack, MoveWaiting, Cancel, Hold, DealWithQuarantined,
                             PromoteWaiting, TakeKeeper, ForgetEnded, DefineLimit, PauseQueue>;
 
 // What an applied change answers; `Applied` where there is nothing to say.

@@ -18,7 +18,7 @@ Task<std::size_t> Sweeper::sweep() {
         auto changes = decide(*overdue);
         const bool full = overdue->runs.size() >= batch_max || overdue->waits.size() >= batch_max;
         std::size_t applied = 0;
-        const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+        const auto replies = co_await carry_out(std::move(changes));
         for (const auto& reply : replies) {
             if (reply) ++applied;
             if (reply.is(Errc::conflict)) reached<"sweep_came_too_late">();
@@ -37,7 +37,7 @@ Task<Result<SweepReport>> Sweeper::sweep_by_hand(SweepByHand how) {
     auto report = report_of(*overdue, names);
     if (how == SweepByHand::report_only) co_return report;
     auto changes = decide(*overdue);
-    const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+    const auto replies = co_await carry_out(std::move(changes));
     std::size_t next = 0;
     for (auto& finding : report.findings) {
         if (!finding.acts) continue;
@@ -48,11 +48,27 @@ Task<Result<SweepReport>> Sweeper::sweep_by_hand(SweepByHand how) {
     co_return report;
 }
 
+Task<std::vector<ChangeReply>> Sweeper::carry_out(std::vector<Change> changes) {
+    std::vector<std::optional<OrderBack>> ordered;
+    for (const auto& change : changes) {
+        const auto* back = std::get_if<OrderBack>(&change);
+        ordered.push_back(back ? std::optional(*back) : std::nullopt);
+    }
+    auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+    for (std::size_t i = 0; recall_ && i < replies.size(); ++i)
+        if (ordered[i] && replies[i]) recall_(ordered[i]->session, ordered[i]->attempt);
+    co_return replies;
+}
+
 std::vector<Change> Sweeper::decide(const OverdueView& overdue) const {
     std::vector<Change> changes;
     for (const auto& lost : overdue.runs) {
         const auto& run = lost.run;
         const auto decision = decide_recovery(lost.facts);
+        if (decision.order_back) {
+            reached<"unstarted_attempt_ordered_back">();
+            changes.push_back(OrderBack{run.attempt, run.session});
+        }
         if (!decision.end) continue;
         const auto seen = sighting_of(lost, decision, overdue.clock);
         log_.write(Level::warn, "attempt lost", "job", run.attempt.job.text(), "epoch",

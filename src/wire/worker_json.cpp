@@ -110,6 +110,16 @@ void read_resent(At at, std::vector<Assignment>& into) {
 void read_stop(At at, std::vector<AttemptKey>& into) {
     at.elements([&](At element) { read_attempt_key(element, into.emplace_back()); });
 }
+void write_attempts(JsonWriter& json, std::string_view key, const std::vector<AttemptKey>& all) {
+    json.key(key);
+    json.begin_array();
+    for (const auto& attempt : all) {
+        json.begin_object();
+        write_attempt_key(json, attempt);
+        json.end_object();
+    }
+    json.end_array();
+}
 void read_kills(At at, std::vector<KillOrder>& into) {
     at.elements([&](At element) { read_kill(element, into.emplace_back()); });
 }
@@ -224,18 +234,12 @@ void append_json(std::string& out, const HeartbeatAnswerMessage& answer) {
     json.begin_array();
     for (const auto& assignment : answer.resent) write_assignment(json, assignment);
     json.end_array();
-    json.key("stop");
-    json.begin_array();
-    for (const auto& attempt : answer.stop) {
-        json.begin_object();
-        write_attempt_key(json, attempt);
-        json.end_object();
-    }
-    json.end_array();
+    write_attempts(json, "stop", answer.stop);
     json.key("kill");
     json.begin_array();
     for (const auto& order : answer.kill) write_kill(json, order);
     json.end_array();
+    if (!answer.recall.empty()) write_attempts(json, "recall", answer.recall);
     json.field("tick", answer.tick);
     json.end_object();
 }
@@ -248,6 +252,7 @@ std::optional<Misfit> from_json(std::string_view text, HeartbeatAnswerMessage& i
         JsonField<R>{"resent", [](At a, R& r) { read_resent(a, r.resent); }, Need::required},
         JsonField<R>{"stop", [](At a, R& r) { read_stop(a, r.stop); }, Need::required},
         JsonField<R>{"kill", [](At a, R& r) { read_kills(a, r.kill); }, Need::required},
+        JsonField<R>{"recall", [](At a, R& r) { read_stop(a, r.recall); }},
         JsonField<R>{"tick", [](At a, R& r) { read_counter(a, r.tick); }, Need::required},
     };
     return read_object<R>(text, fields, into);
@@ -310,6 +315,11 @@ void append_json(std::string& out, const StreamMessage& message) {
     } else if (const auto* order = std::get_if<KillOrder>(&message)) {
         json.key("kill");
         write_kill(json, *order);
+    } else if (const auto* recall = std::get_if<RecallOrder>(&message)) {
+        json.key("recall");
+        json.begin_object();
+        write_attempt_key(json, recall->attempt);
+        json.end_object();
     } else {
         json.field("drain", true);
     }
@@ -326,6 +336,8 @@ std::optional<Misfit> from_json(std::string_view text, StreamMessage& into) {
                 read_kill(member, into.emplace<KillOrder>());
             else if (name == "drain")
                 into.emplace<DrainOrder>();
+            else if (name == "recall")
+                read_attempt_key(member, into.emplace<RecallOrder>().attempt);
             else
                 return;
             known = true;

@@ -17,6 +17,11 @@ SweepFinding finding_of(const OverdueRun& overdue, const ServiceTick& clock,
     const auto worker = found == workers.end() ? std::string("its worker") : found->second;
     const auto decision = decide_recovery(overdue.facts);
     SweepFinding finding{.attempt = run.attempt, .seen_by = decision.rule, .rule = decision.rule};
+    if (decision.order_back) {
+        finding.saw = fmt::format("{} is heard, and has not started it", worker);
+        finding.does = "it is ordered back";
+        return finding;
+    }
     if (!decision.end) {
         const auto silence = (clock.now - overdue.heard_at).seconds();
         finding.acts = false;

@@ -32,6 +32,7 @@ ReconcileFacts owned_facts(const RunView& run, const ListedByAttempt& listed, st
             .clean = run.clean,
             .isolation = run.terms.isolation,
             .order = run.order,
+            .recalled = run.recalled,
             .assignment = run.assignment,
             .listed = found == listed.end() ? std::nullopt : std::optional(found->second),
             .seen = seen};
@@ -187,6 +188,7 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest 
                 answer.stop.push_back(run.attempt);
                 break;
             case Kind::kill: answer.kill.push_back({run.attempt, *run.order}); break;
+            case Kind::recall: answer.recall.push_back(run.attempt); break;
             case Kind::store_is_behind: break;  // judge_strangers() has ended this life
         }
     }

@@ -55,6 +55,7 @@ void take_over(State& state, JobRow& job, SessionRow& heir) {
     }
     run.session = heir.id;
     run.assignment = draw_assignment(state, heir);
+    run.recalled = false;  // the new session may start it
     if (run.state == JobState::starting)
         run.confirm_deadline = state.clock.now + state.timing.confirm;
     attempt.owners.push_back(heir.id);

@@ -23,6 +23,7 @@ RunView show_run(const State& state, const JobRow& job) {
             .terms = attempt.terms,
             .clean = attempt.clean,
             .order = run.order,
+            .recalled = run.recalled,
             .confirm_deadline = run.confirm_deadline,
             .spec = job.spec,
             .checkpoint = checkpoint_before(job, run.epoch),
@@ -59,6 +60,8 @@ OverdueRun show_overdue_run(const State& state, const JobRow& job) {
                      .terms = run.terms,
                      .clean = run.clean,
                      .order = run.order,
+                     .recalled = run.recalled,
+                     .heard = !is_silent(session.heard_at, state.clock.now, state.timing),
                      .saw_assignment = session.seen >= run.assignment,
                      .alone = state.places.runs_of(session.id).size() + session.given_up == 1,
                      .lease_deadline = session.lease_deadline,
@@ -186,6 +189,7 @@ std::optional<WorkerLine> show_worker(const State& state, const SessionRow& sess
                                           state.timing);
     if (presence.left) return std::nullopt;
     line.suspect = presence.suspect;
+    line.deaf = session.hearing.is_deaf();
     return line;
 }
 
@@ -218,6 +222,7 @@ SessionView show_session(const State& state, const SessionRow& session) {
                      .offer = session.offer,
                      .lease_deadline = session.lease_deadline,
                      .heard_at = session.heard_at,
+                     .hearing = session.hearing,
                      .policy = session.policy,
                      .clock = state.clock};
     for (const auto& [assignment, id] : state.places.runs_of(session.id))

@@ -124,6 +124,7 @@ void Heartbeat::obey(const Sent& sent, HeartbeatAnswerMessage answer) {
     renew(sent, answer.stop);
     announced(sent.mode);
     for (const auto& order : answer.kill) supervisor_.kill(order.attempt, order.cause);
+    for (const auto key : answer.recall) supervisor_.hand_back(key);
     for (auto& assignment : answer.resent) {
         reached<"worker_got_an_assignment_again">();
         supervisor_.take(std::move(assignment));

@@ -62,6 +62,7 @@ void take_over(State& state, JobRow& job, SessionId heir) {
     AttemptRow& attempt = *job.attempt(run.epoch);
     run.session = heir;
     run.assignment = state.draw_assignment(heir);
+    run.recalled = false;  // the new session may start it
     if (run.state == JobState::starting) run.confirm_deadline = state.now() + state.timing.confirm;
     attempt.owners.push_back(heir);
     attempt.assignment = run.assignment;

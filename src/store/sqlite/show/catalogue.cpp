@@ -288,6 +288,7 @@ void ShowCatalogue::add_workers(const std::string& tenant, Overview& overview) {
                                               timing_);
         if (presence.left) continue;
         line.suspect = presence.suspect;
+        line.deaf = session->hearing.is_deaf();
         overview.workers.push_back(std::move(line));
     }
 }

@@ -105,6 +105,7 @@ RunView Show::run_view(JobRow& job, WorkerPolicy worker_policy) {
                  .terms = attempt.terms,
                  .clean = attempt.clean,
                  .order = run.order,
+                 .recalled = run.recalled,
                  .confirm_deadline = run.confirm_deadline,
                  .spec = job.spec};
     view.checkpoint = load_.checkpoint_before(job, run.epoch);
@@ -185,6 +186,7 @@ SessionView Show::session_view(const SessionRow& session) {
                      .offer = session.offer,
                      .lease_deadline = session.lease_deadline,
                      .heard_at = session.heard_at,
+                     .hearing = session.hearing,
                      .policy = session.policy};
     view.clock = load_.service().clock;
     for (const auto id : jobs_of(session.id)) {
