@@ -43,8 +43,9 @@ struct Renew {
     SessionId session;
     std::uint64_t heartbeat = 0;
     std::uint64_t content_hash = 0;
-    std::uint64_t seen = 0;   // highest assignment number that the worker has seen
-    std::uint32_t slots = 0;  // zero while it drains
+    std::uint64_t seen = 0;  // highest assignment number that the worker has seen
+    std::uint32_t slots = 0;
+    bool draining = false;  // it has said that it leaves
     Offer offer;
     Duration lease;
 };
@@ -53,6 +54,10 @@ struct Renew {
 struct Tick {
     std::uint64_t seen_tick = 0;
     ServiceTick next;
+    // It leads a group that makes deadlines: this must be the time at that tick, and whatever
+    // stands behind it is carried out only if it counts; otherwise all that is conflict as well,
+    // for its waits would end too early (T2).
+    std::optional<ServiceTime> leads_from = {};
 };
 
 // Makes a job, or finds the one with the same idempotency key (P1, C5). The very same submit

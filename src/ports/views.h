@@ -83,6 +83,7 @@ struct SessionView {
     std::uint64_t seen = 0;
     std::uint64_t renewal = 0;
     std::uint32_t slots = 0;
+    bool draining = false;
     Offer offer;
     ServiceTime lease_deadline;
     ServiceTime heard_at;

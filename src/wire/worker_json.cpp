@@ -201,6 +201,7 @@ void append_json(std::string& out, const HeartbeatRequest& request) {
     json.field("number", request.number);
     json.field("seen", request.seen);
     json.field("slots", request.slots);
+    if (request.draining) json.field("draining", *request.draining);
     write_offer(json, request.offer);
     json.field("lease_us", request.lease.us);
     write_listed(json, "attempts", request.attempts);
@@ -217,6 +218,7 @@ std::optional<Misfit> from_json(std::string_view text, HeartbeatRequest& into) {
         JsonField<R>{"seen", [](At a, R& r) { read_counter(a, r.seen); }, Need::required},
         JsonField<R>{"slots", [](At a, R& r) { a.read_between(r.slots, 0, slots_max); },
                      Need::required},
+        JsonField<R>{"draining", [](At a, R& r) { a.read(r.draining.emplace()); }},
         JsonField<R>{"offer", [](At a, R& r) { read_offer(a, r.offer); }, Need::required},
         JsonField<R>{"lease_us", [](At a, R& r) { read_lease(a, r.lease); }, Need::required},
         JsonField<R>{"attempts", [](At a, R& r) { read_listed(a, r.attempts); }, Need::required},

@@ -62,6 +62,9 @@ struct HeartbeatRequest {
     std::uint64_t number = 0;
     std::uint64_t seen = 0;
     std::uint32_t slots = 0;  // in all, not free ones: those are derived; zero while it drains
+    // It leaves, or hands its attempts to the next life, because a person said so. Nothing: a
+    // worker that does not know the field; then zero slots mean it.
+    std::optional<bool> draining = {};
     Offer offer;
     Duration lease;  // wanted; a worker that detaches asks for a longer one
     std::vector<Listed> attempts;

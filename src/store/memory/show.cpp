@@ -180,10 +180,12 @@ std::optional<WorkerLine> show_worker(const State& state, const SessionRow& sess
                     .slots = session.slots,
                     .running = static_cast<std::uint32_t>(runs.size()),
                     .offer = session.offer,
-                    .silent_for = state.clock.now - session.heard_at};
+                    .silent_for = state.clock.now - session.heard_at,
+                    .lease_left = session.lease_deadline - state.clock.now,
+                    .draining = session.draining};
     const auto presence = decide_presence({.heard_at = session.heard_at,
                                            .lease_deadline = session.lease_deadline,
-                                           .slots = line.slots,
+                                           .draining = session.draining,
                                            .running = line.running,
                                            .now = state.clock.now},
                                           state.timing);
@@ -219,6 +221,7 @@ SessionView show_session(const State& state, const SessionRow& session) {
                      .seen = session.seen,
                      .renewal = session.renewal,
                      .slots = session.slots,
+                     .draining = session.draining,
                      .offer = session.offer,
                      .lease_deadline = session.lease_deadline,
                      .heard_at = session.heard_at,

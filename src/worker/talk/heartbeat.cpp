@@ -46,6 +46,7 @@ HeartbeatRequest Heartbeat::build() {
             .number = ++last_number_,
             .seen = session_.numbers().name(),
             .slots = context_.slots(),
+            .draining = context_.mode != WorkerMode::working,
             .offer = context_.options.offer,
             .lease = detaches ? timing.detach_lease : timing.lease,
             .attempts = table_.for_heartbeat(),

@@ -103,6 +103,7 @@ ChangeReply apply(State& state, const Renew& change) {
     session.content_hash = change.content_hash;
     session.seen = std::max(session.seen, change.seen);
     session.slots = change.slots;
+    session.draining = change.draining;
     session.offer = change.offer;
     session.given_up = 0;
     ++session.renewal;

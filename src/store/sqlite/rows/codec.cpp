@@ -31,11 +31,12 @@ std::string_view interned(std::string_view rule) {
     return found != known.end() ? *found : *known.emplace(rule).first;
 }
 
-// Form 1 is the offer alone, and what is written while there is nothing else to say.
+// Form 1 is the offer alone, and what is written while there is nothing else to say. In it, a
+// session without slots drains: nothing else was known when it was the only one.
 std::string encode_said(const SessionRow& session) {
     const auto& offer = session.offer;
     const auto& hearing = session.hearing;
-    const bool is_usual = hearing == Hearing{};
+    const bool is_usual = hearing == Hearing{} && session.draining == (session.slots == 0);
     ByteWriter out;
     out.number(is_usual ? form : form + 1);
     out.text(offer.tenant);
@@ -48,6 +49,7 @@ std::string encode_said(const SessionRow& session) {
     for (const auto job : hearing.unconfirmed) out.number(job.value);
     out.integer(hearing.wait.us);
     out.at(hearing.claims_from);
+    out.number(session.draining ? 1 : 0);
     return out.take();
 }
 
@@ -64,11 +66,13 @@ void decode_said(std::string_view bytes, SessionRow& session) {
     }
     auto& hearing = session.hearing;
     hearing = {};
+    session.draining = session.slots == 0;
     if (found == form) return in.end();
     hearing.unconfirmed.resize(in.count());
     for (auto& job : hearing.unconfirmed) job = {in.number()};
     hearing.wait = {in.integer()};
     hearing.claims_from = in.at<ServiceTime>();
+    session.draining = in.number() != 0;
     in.end();
 }
 

@@ -173,6 +173,7 @@ struct SessionRow {
     std::uint64_t seen = 0;
     std::uint64_t renewal = 1;
     std::uint32_t slots = 0;
+    bool draining = false;  // it has said that it leaves
     Offer offer;
     ServiceTime lease_deadline;
     ServiceTime heard_at;

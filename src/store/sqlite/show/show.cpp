@@ -183,6 +183,7 @@ SessionView Show::session_view(const SessionRow& session) {
                      .seen = session.seen,
                      .renewal = session.renewal,
                      .slots = session.slots,
+                     .draining = session.draining,
                      .offer = session.offer,
                      .lease_deadline = session.lease_deadline,
                      .heard_at = session.heard_at,
