@@ -65,6 +65,7 @@ public:
 
     // Finds jobs by their place, as it is now.
     PlaceTables& places();
+    ServiceTime tidied_at;            // wakes were, last
     bool lines_are_in_memory = true;  // the last job that was met in a line was
     struct RunMark {
         JobState state = JobState::starting;
