@@ -39,10 +39,9 @@ enum class Incident {
     worker_deaf,       // it is heard, and confirms no start any more (O3)
 };
 inline constexpr std::array<std::string_view, 13> incident_names = {
-    "job_failed",     "process_died",    "did_not_start",    "timed_out",
-    "cut_off",        "worker_stopped",  "worker_restarted", "worker_lost",
-    "host_restarted", "worker_returned", "wakeup_missed",    "worker_crashes",
-    "worker_deaf",
+    "job_failed",     "process_died",     "did_not_start", "timed_out",      "cut_off",
+    "worker_stopped", "worker_restarted", "worker_lost",   "host_restarted", "worker_returned",
+    "wakeup_missed",  "worker_crashes",   "worker_deaf",
 };
 constexpr std::string_view to_string(Incident incident) {
     return incident_names[static_cast<std::size_t>(incident)];
