@@ -55,6 +55,7 @@ enum class Bug {
     suspect_is_charged,
     crash_loop_goes_unjudged,
     lost_directory_taken_for_did_not_run,
+    waits_count_from_the_last_tick,
     // Of a store: the contract suite must catch them.
     old_session_says_did_not_run,
     epoch_not_raised,
@@ -82,6 +83,8 @@ enum class Bug {
     exclusive_is_reinstated,
     keeper_not_compared,
     suspect_beside_others,
+    deaf_worker_not_noticed,
+    unstarted_called_lost,
     // Of the rest: tests/promises says which test must catch each.
     why_forgets_a_blocker,
     tree_left_alive,
@@ -128,6 +131,7 @@ constexpr std::array zoo_names = {
     std::string_view{"suspect_is_charged"},
     std::string_view{"crash_loop_goes_unjudged"},
     std::string_view{"lost_directory_taken_for_did_not_run"},
+    std::string_view{"waits_count_from_the_last_tick"},
     std::string_view{"old_session_says_did_not_run"},
     std::string_view{"epoch_not_raised"},
     std::string_view{"key_not_checked"},
@@ -154,6 +158,8 @@ constexpr std::array zoo_names = {
     std::string_view{"exclusive_is_reinstated"},
     std::string_view{"keeper_not_compared"},
     std::string_view{"suspect_beside_others"},
+    std::string_view{"deaf_worker_not_noticed"},
+    std::string_view{"unstarted_called_lost"},
     std::string_view{"why_forgets_a_blocker"},
     std::string_view{"tree_left_alive"},
     std::string_view{"signal_called_exit"},

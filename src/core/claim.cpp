@@ -25,7 +25,10 @@ ClaimantDecision decide_claimant(const ClaimantFacts& f, const Timing& timing) {
     if (f.clock.now >= f.lease_deadline) return {false, "O3/lease_over"};
     if (is_silent(f.heard_at, f.clock.now, timing)) return {false, "O3/suspect_silent"};
     if (f.unconfirmed_start) return {false, "O3/suspect_unconfirmed_start"};
-    return {true, "O3/live"};
+    if (!f.hearing.is_deaf()) return {true, "O3/live"};
+    if (f.starting) return {false, "O3/deaf_is_being_tried"};
+    if (f.clock.now < f.hearing.claims_from) return {false, "O3/deaf"};
+    return {true, "O3/deaf_is_tried", 1};
 }
 
 std::vector<Thing> things_of(const JobSpec& spec) {

@@ -11,6 +11,7 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "core/cause.h"
+#include "core/hearing.h"
 #include "core/job.h"
 #include "core/service_time.h"
 
@@ -51,6 +52,8 @@ struct ClaimantFacts {
     bool session_is_open = false;
     bool stream_is_current = false;
     bool unconfirmed_start = false;  // one of its starts is past its confirmation deadline
+    bool starting = false;           // one of its attempts is; asked only of a deaf session
+    Hearing hearing;
     ServiceTime lease_deadline;
     ServiceTime heard_at;
     ServiceTick clock;
@@ -58,6 +61,7 @@ struct ClaimantFacts {
 struct ClaimantDecision {
     bool allowed = false;
     std::string_view rule;
+    std::uint32_t max = UINT32_MAX;  // of jobs in one claim
 };
 ClaimantDecision decide_claimant(const ClaimantFacts& facts, const Timing& timing);
 

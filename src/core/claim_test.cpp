@@ -41,19 +41,29 @@ TEST(Matches, a_worker_for_named_kinds_takes_no_commands) {
     EXPECT_TRUE(matches({"default", {}, {}}, {"default", "a", ""}));
 }
 
+constexpr ServiceTime claimed_at{100'000'000};
+
+std::vector<Hearing> every_hearing() {
+    std::vector<Hearing> all = {{}, {.unconfirmed = {JobId{1}, JobId{2}}}};
+    for (const std::int64_t from : {-1, 0, 1})
+        all.push_back({.wait = seconds(5), .claims_from = ServiceTime{claimed_at.us + from}});
+    return all;
+}
+
 std::vector<ClaimantFacts> every_claimant() {
     std::vector<ClaimantFacts> all;
-    for (const bool open : {false, true})
-        for (const bool current : {false, true})
-            for (const bool unconfirmed : {false, true})
-                for (const std::int64_t left : {-1, 0, 1, 6'000'000})
-                    for (const std::int64_t silence : {0, 3'999'999, 4'000'000, 4'000'001})
-                        all.push_back({open,
-                                       current,
-                                       unconfirmed,
-                                       ServiceTime{100'000'000 + left},
-                                       ServiceTime{100'000'000 - silence},
-                                       {.now = ServiceTime{100'000'000}}});
+    for (unsigned bits = 0; bits < 16; ++bits)
+        for (const auto& hearing : every_hearing())
+            for (const std::int64_t left : {-1, 0, 1, 6'000'000})
+                for (const std::int64_t silence : {0, 3'999'999, 4'000'000, 4'000'001})
+                    all.push_back({.session_is_open = (bits & 1U) != 0,
+                                   .stream_is_current = (bits & 2U) != 0,
+                                   .unconfirmed_start = (bits & 4U) != 0,
+                                   .starting = (bits & 8U) != 0,
+                                   .hearing = hearing,
+                                   .lease_deadline = ServiceTime{claimed_at.us + left},
+                                   .heard_at = ServiceTime{claimed_at.us - silence},
+                                   .clock = {.now = claimed_at}});
     return all;
 }
 
@@ -71,8 +81,23 @@ TEST(DecideClaimant, gives_nothing_to_a_suspect) {
         const bool lease_over = f.clock.now >= f.lease_deadline;
         if (silent || lease_over || f.unconfirmed_start) {
             EXPECT_FALSE(decide_claimant(f, timing).allowed);
-        } else if (f.session_is_open && f.stream_is_current) {
+        } else if (f.session_is_open && f.stream_is_current && !f.hearing.is_deaf()) {
             EXPECT_TRUE(decide_claimant(f, timing).allowed);
+        }
+    }
+}
+
+// O3: without any claim there is no start, and deaf would be for ever.
+TEST(DecideClaimant, tries_a_deaf_session_with_one_job_when_its_time_has_come) {
+    for (const auto& f : every_claimant()) {
+        auto hearing_well = f;
+        hearing_well.hearing = {};
+        if (!f.hearing.is_deaf() || !decide_claimant(hearing_well, timing).allowed) continue;
+        const bool is_time = !f.starting && f.clock.now >= f.hearing.claims_from;
+        const auto decision = decide_claimant(f, timing);
+        EXPECT_EQ(decision.allowed, is_time);
+        if (is_time) {
+            EXPECT_EQ(decision.max, 1U);
         }
     }
 }
@@ -80,9 +105,10 @@ TEST(DecideClaimant, gives_nothing_to_a_suspect) {
 TEST(DecideClaimant, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_claimant()) rules.insert(decide_claimant(f, timing).rule);
-    EXPECT_EQ(rules, (std::set<std::string_view>{"O1/session_ended", "O6/older_stream",
-                                                 "O3/lease_over", "O3/suspect_silent",
-                                                 "O3/suspect_unconfirmed_start", "O3/live"}));
+    EXPECT_EQ(rules, (std::set<std::string_view>{
+                         "O1/session_ended", "O6/older_stream", "O3/lease_over",
+                         "O3/suspect_silent", "O3/suspect_unconfirmed_start", "O3/live",
+                         "O3/deaf_is_being_tried", "O3/deaf", "O3/deaf_is_tried"}));
 }
 
 TEST(ThingsOf, names_each_thing_once_in_one_order_for_everybody) {

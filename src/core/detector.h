@@ -33,7 +33,8 @@ struct Sighting {
     std::string_view rule;  // by which it was seen for what it is
     // Since the last sign of life. report: since the process had ended. deadline: since that.
     Duration silent_for;
-    bool announced = false;  // the worker had said that it leaves
+    bool announced = false;    // the worker had said that it leaves
+    bool turned_deaf = false;  // its session has, by this (O3); the store says so
 
     friend bool operator==(const Sighting&, const Sighting&) = default;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/claim.h"
+#include "core/hearing.h"
 
 namespace perdure {
 namespace {
@@ -28,6 +29,7 @@ Incident incident_of_report(Cause cause) {
 }
 
 Incident incident_of_end(const Sighting& seen, const AttemptEnd& end) {
+    if (seen.turned_deaf) return Incident::worker_deaf;
     switch (seen.detector) {
         case Detector::report: return incident_of_report(end.cause);
         case Detector::heartbeat:
@@ -115,6 +117,11 @@ std::string tell_incident(const Recovery& r) {
         case Incident::worker_crashes:
             return fmt::format("{} crashed again and again while attempt {} ran {}", worker_text(r),
                                number, is_suspect(r.end) ? "beside others" : "alone");
+        case Incident::worker_deaf:
+            return fmt::format(
+                "{} is heard and has confirmed none of its last starts, of {} jobs: "
+                "it gets one job at a time until it confirms one",
+                worker_text(r), deaf_after);
     }
     return "";
 }
@@ -145,8 +152,9 @@ std::string what_is_done(const Recovery& r) {
 
 // A loss is told with the attempt that it hit; other incidents name it already.
 bool names_its_attempt(Incident incident) {
-    return incident != Incident::worker_lost && incident != Incident::worker_stopped &&
-           incident != Incident::worker_restarted && incident != Incident::host_restarted;
+    return incident != Incident::worker_lost && incident != Incident::worker_deaf &&
+           incident != Incident::worker_stopped && incident != Incident::worker_restarted &&
+           incident != Incident::host_restarted;
 }
 
 }  // namespace
@@ -189,7 +197,9 @@ RepairFacts expiry_facts(const WaitFacts& facts, const WaitDecision& decision, J
 
 std::string tell_repair(const Recovery& r) {
     const bool hit = !names_its_attempt(r.incident) && r.repair != Repair::adopted;
-    const auto* word = r.incident == Incident::worker_stopped ? "handed back" : "given up";
+    const bool said_so = r.end && r.end->reported && r.incident == Incident::worker_deaf;
+    const bool back = r.incident == Incident::worker_stopped || said_so;
+    const auto* word = back ? "handed back" : "given up";
     if (!hit) return what_is_done(r);
     return fmt::format("attempt {} {}, {}", r.attempt.epoch.value, word, what_is_done(r));
 }

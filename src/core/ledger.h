@@ -36,11 +36,12 @@ enum class Incident {
     worker_returned,   // it was taken for lost, and was not
     wakeup_missed,     // a bug of ours, repaired
     worker_crashes,    // it crashed again and again while the attempt ran (O9)
+    worker_deaf,       // it is heard, and confirms no start any more (O3)
 };
-inline constexpr std::array<std::string_view, 12> incident_names = {
-    "job_failed",     "process_died",    "did_not_start",    "timed_out",
-    "cut_off",        "worker_stopped",  "worker_restarted", "worker_lost",
-    "host_restarted", "worker_returned", "wakeup_missed",    "worker_crashes",
+inline constexpr std::array<std::string_view, 13> incident_names = {
+    "job_failed",     "process_died",     "did_not_start", "timed_out",      "cut_off",
+    "worker_stopped", "worker_restarted", "worker_lost",   "host_restarted", "worker_returned",
+    "wakeup_missed",  "worker_crashes",   "worker_deaf",
 };
 constexpr std::string_view to_string(Incident incident) {
     return incident_names[static_cast<std::size_t>(incident)];

@@ -17,7 +17,7 @@ PresenceDecision decide_presence(const PresenceFacts& f, const Timing& timing) {
     const bool suspect = is_silent(f.heard_at, f.now, timing);
     if (f.running > 0) return {suspect, false, "O3/has_attempts"};
     if (f.now >= f.lease_deadline) return {suspect, true, "O3/lease_over"};
-    if (f.slots == 0 && suspect) return {suspect, true, "L2/drained"};
+    if (f.draining && suspect) return {suspect, true, "L2/drained"};
     return {suspect, false, "O3/there"};
 }
 

@@ -17,7 +17,7 @@ bool is_silent(ServiceTime heard_at, ServiceTime now, const Timing& timing);
 struct PresenceFacts {
     ServiceTime heard_at;
     ServiceTime lease_deadline;
-    std::uint32_t slots = 0;
+    bool draining = false;  // it has said that it leaves
     std::uint32_t running = 0;
     ServiceTime now;
 };

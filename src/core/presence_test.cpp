@@ -12,13 +12,14 @@ TEST(DecidePresence, lists_what_has_attempts_or_may_still_speak) {
     const ServiceTime now{1'000'000'000};
     for (const std::int64_t silent : {0, 3, 4, 5, 100})
         for (const std::int64_t left : {-1, 0, 1})
-            for (const std::uint32_t slots : {0U, 3U})
+            for (const bool draining : both)
                 for (const std::uint32_t running : {0U, 1U}) {
                     const auto d = decide_presence(
-                        {now - seconds(silent), now + seconds(left), slots, running, now}, timing);
+                        {now - seconds(silent), now + seconds(left), draining, running, now},
+                        timing);
                     EXPECT_EQ(d.suspect, seconds(silent) >= timing.suspect);
                     const bool over = left <= 0;
-                    const bool drained = slots == 0 && d.suspect;
+                    const bool drained = draining && d.suspect;
                     EXPECT_EQ(d.left, running == 0 && (over || drained)) << d.rule;
                 }
 }

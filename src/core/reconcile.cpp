@@ -14,6 +14,7 @@ ReconcileDecision listed_and_owned(const ReconcileFacts& f) {
     // Also of an attempt that asks: what runs, runs, and must never pass for "did not run".
     const bool unconfirmed = f.state == JobState::starting;
     if (phase == Listed::Phase::running && unconfirmed) return {Kind::confirm_start, "O4/runs"};
+    if (f.recalled && unconfirmed) return {Kind::recall, "O3/ordered_back"};
     return {Kind::nothing, "O6/agreed"};
 }
 
@@ -42,6 +43,7 @@ ReconcileDecision owned_but_not_listed(const ReconcileFacts& f) {
     if (f.assignment > f.seen) {
         // To send it now would start it after its end was ordered; its confirmation runs out.
         if (f.order) return {Kind::nothing, "E1/ordered_before_it_was_seen"};
+        if (f.recalled) return {Kind::nothing, "O3/ordered_back_before_it_was_seen"};
         return {Kind::resend, "O6/not_seen_yet"};
     }
     // Seen, and the worker does not have it: it will discard it should it still arrive.
@@ -51,7 +53,8 @@ ReconcileDecision owned_but_not_listed(const ReconcileFacts& f) {
         end.ran = f.asks ? Ran::maybe : Ran::yes;
         return {Kind::lost, "O6/started_and_not_listed", end};
     }
-    end.cause = f.order.value_or(Cause::worker_lost);
+    // Its session is heard: it is handed back, nobody was lost (E4).
+    end.cause = f.order.value_or(Cause::evicted);
     end.ran = Ran::no;
     return {Kind::did_not_start, "O6/not_listed", end};
 }

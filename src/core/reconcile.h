@@ -49,6 +49,7 @@ struct ReconcileFacts {
     bool clean = false;
     Isolation isolation = Isolation::fenced;
     std::optional<Cause> order;
+    bool recalled = false;  // it was ordered back, and has not been given up yet
     std::uint64_t assignment = 0;
     bool job_ended = false;
     bool quarantined = false;  // that is how it ended, and nobody has dealt with it
@@ -68,6 +69,7 @@ struct ReconcileDecision {
         resend,           // send the assignment again
         stop,             // tell the worker: this attempt is not yours any more
         kill,             // tell the worker: kill it for the cause that was ordered
+        recall,           // tell the worker: hand it back unless it has started
         store_is_behind,  // the worker knows an epoch that the store has never given out
     };
     Kind kind = Kind::nothing;

@@ -77,7 +77,7 @@ std::vector<ReconcileFacts> runs_of(const Standing& s, const std::optional<Liste
                     for (const auto order :
                          {std::optional<Cause>{}, std::optional{Cause::cancelled},
                           std::optional{Cause::timeout_total}})
-                        for (const std::uint64_t seen : {6, 7, 8})
+                        for (const std::uint64_t seen : {6, 7, 8, 16, 17, 18})
                             all.push_back({.in_run = s.in_run,
                                            .presumed_lost = s.presumed_lost,
                                            .owned_elsewhere = s.owned_elsewhere,
@@ -87,12 +87,13 @@ std::vector<ReconcileFacts> runs_of(const Standing& s, const std::optional<Liste
                                            .clean = asks,
                                            .isolation = isolation,
                                            .order = order,
+                                           .recalled = seen > 10 && !order,
                                            .assignment = 7,
                                            .job_ended = s.job_ended,
                                            .quarantined = s.quarantined,
                                            .effects = effects,
                                            .listed = listed,
-                                           .seen = seen});
+                                           .seen = seen % 10});
     return all;
 }
 
@@ -176,12 +177,30 @@ TEST(DecideReconcile, kills_what_was_ordered_to_be_killed) {
     }
 }
 
+// O3: unless it has started, which the worker knows best.
+TEST(DecideReconcile, asks_for_what_was_ordered_back_and_has_not_started) {
+    for (const auto& f : every_combination()) {
+        const bool unstarted =
+            f.in_run && lists(f, Phase::unstarted) && f.state == JobState::starting;
+        EXPECT_EQ(decide_reconcile(f).kind == Kind::recall, unstarted && f.recalled);
+    }
+}
+
+// E4: a session that lists what it has is heard.
+TEST(DecideReconcile, calls_nobody_lost_who_is_heard) {
+    for (const auto& f : every_combination()) {
+        const auto end = decide_reconcile(f).end;
+        EXPECT_FALSE(end && end->cause == Cause::worker_lost);
+    }
+}
+
 // O6: an assignment still under way is neither lost nor dropped.
 TEST(DecideReconcile, sends_again_exactly_what_the_worker_has_not_seen) {
     for (const auto& f : every_combination()) {
         const bool unseen = f.in_run && !f.listed && f.assignment > f.seen;
-        EXPECT_EQ(decide_reconcile(f).kind == Kind::resend, unseen && !f.order);
-        if (unseen && f.order) {
+        const bool wanted = !f.order && !f.recalled;
+        EXPECT_EQ(decide_reconcile(f).kind == Kind::resend, unseen && wanted);
+        if (unseen && !wanted) {
             EXPECT_EQ(decide_reconcile(f).kind, Kind::nothing);
         }
     }
@@ -224,12 +243,13 @@ TEST(DecideReconcile, stops_the_server_exactly_if_the_store_has_lost_commits) {
 TEST(DecideReconcile, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_combination()) rules.insert(decide_reconcile(f).rule);
-    EXPECT_EQ(rules, (std::set<std::string_view>{
-                         "O6/report_is_coming", "O1/presumed_lost_has_a_result", "E1/ordered",
-                         "O4/runs", "O6/agreed", "O6/future_epoch", "O1/presumed_lost_is_alive",
-                         "O7/once_runs_to_its_end", "O1/not_the_running_attempt",
-                         "E1/ordered_before_it_was_seen", "O6/not_seen_yet",
-                         "O6/started_and_not_listed", "O6/not_listed"}));
+    EXPECT_EQ(rules,
+              (std::set<std::string_view>{
+                  "O6/report_is_coming", "O1/presumed_lost_has_a_result", "E1/ordered", "O4/runs",
+                  "O6/agreed", "O6/future_epoch", "O1/presumed_lost_is_alive",
+                  "O7/once_runs_to_its_end", "O1/not_the_running_attempt",
+                  "E1/ordered_before_it_was_seen", "O6/not_seen_yet", "O6/started_and_not_listed",
+                  "O6/not_listed", "O3/ordered_back", "O3/ordered_back_before_it_was_seen"}));
 }
 
 }  // namespace

@@ -22,6 +22,28 @@ AttemptEnd presumed_end(const RunFacts& f) {
             .alone = f.alone};
 }
 
+// Of a start that was never confirmed by a session that is heard: that says nothing about the job,
+// and nobody was lost (O3, O4, E4).
+RecoveryDecision given_up(const RunFacts& f, std::string_view rule) {
+    const AttemptEnd end{
+        .cause = Cause::evicted, .ran = ran_at_silence(f), .clean = f.clean, .counted = false};
+    return {end, rule, Detector::confirmation};
+}
+
+RecoveryDecision after_confirmation(const RunFacts& f) {
+    if (f.recalled) return given_up(f, "O3/not_handed_back");
+    const bool heard = f.heard && !f.order && !zoo(Bug::unstarted_called_lost);
+    // It lists the attempt, and it has not started it.
+    if (heard && f.saw_assignment)
+        return {std::nullopt, "O3/ordered_back", Detector::confirmation, true};
+    if (heard) return given_up(f, "O4/assignment_never_seen");
+    auto end = presumed_end(f);
+    // Never saw the assignment: that says nothing about the job (O4).
+    end.counted = f.saw_assignment;
+    end.alone = false;
+    return {end, "O4/start_never_confirmed", Detector::confirmation};
+}
+
 Duration grown(const PolicyRule& rule, std::uint32_t times) {
     auto wait = rule.first_wait;
     for (std::uint32_t i = 0; i < times && wait < rule.wait_max; ++i) {
@@ -57,7 +79,10 @@ Judgement judgement(const EndFacts& f, CauseClass c) {
 
 Next again(const Judgement& judged_by, CauseClass c, const EndFacts& f) {
     const auto& rule = judged_by.rule;
-    Next next{.another_worker = rule.another_worker, .alarming = rule.alarming, .rule = rule.rule};
+    // What is not counted against the job is its worker's doing: another one may do better.
+    Next next{.another_worker = rule.another_worker || !f.end.counted,
+              .alarming = rule.alarming,
+              .rule = rule.rule};
     if (c == CauseClass::asked_later && f.end.at) {
         next.kind = Next::Kind::again_on;
         next.date = *f.end.at;
@@ -107,15 +132,11 @@ RecoveryDecision decide_recovery(const RunFacts& f) {
     // not started has nothing to hold on to: its ask will be refused.
     const bool starting = f.state == JobState::starting;
     const auto release_after = starting ? Duration{} : f.terms.release_after;
-    if (is_over(f.lease_deadline + release_after, f.clock))
+    if (is_over(f.lease_deadline + release_after, f.clock)) {
+        if (starting && f.recalled) return given_up(f, "O3/not_handed_back");
         return {presumed_end(f), "O3/lease_over"};
-    if (starting && is_over(f.confirm_deadline, f.clock)) {
-        auto end = presumed_end(f);
-        // The session lives and never saw the assignment: that says nothing about the job (O4).
-        end.counted = f.saw_assignment;
-        end.alone = false;
-        return {end, "O4/start_never_confirmed", Detector::confirmation};
     }
+    if (starting && is_over(f.confirm_deadline, f.clock)) return after_confirmation(f);
     if (is_over(f.lease_deadline, f.clock)) return {std::nullopt, "O7/owner_lost_within_hold"};
     return {std::nullopt, "O3/owned"};
 }

@@ -22,6 +22,8 @@ struct RunFacts {
     Terms terms;
     bool clean = false;            // its last checkpoint is newer than its last `begin`
     std::optional<Cause> order;    // a kill that was ordered: cancelled or timeout(total)
+    bool recalled = false;         // it was ordered back: it must not start any more (O3)
+    bool heard = false;            // its session is: no heartbeat is overdue
     bool saw_assignment = true;    // the session's heartbeats have named it or a later one
     bool alone = false;            // the only attempt of its session
     ServiceTime lease_deadline;    // of its session
@@ -33,6 +35,7 @@ struct RecoveryDecision {
     std::optional<AttemptEnd> end;  // nothing: it is still owned
     std::string_view rule;
     Detector detector = Detector::lease;
+    bool order_back = false;  // still owned, and not to be started any more
 };
 
 RecoveryDecision decide_recovery(const RunFacts& facts);

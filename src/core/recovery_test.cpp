@@ -48,9 +48,18 @@ const std::vector<RunFacts>& every_run() {
                     for (const auto order :
                          {std::optional<Cause>{}, std::optional{Cause::cancelled},
                           std::optional{Cause::timeout_total}})
-                        for (const bool saw : {false, true})
-                            for (const bool alone : {false, true})
-                                add_clocks(all, {state, terms, clean, order, saw, alone});
+                        for (unsigned bits = 0; bits < 16; ++bits) {
+                            const bool recalled = (bits & 1U) != 0;
+                            if (recalled && (order || state == JobState::running)) continue;
+                            add_clocks(all, {.state = state,
+                                             .terms = terms,
+                                             .clean = clean,
+                                             .order = order,
+                                             .recalled = recalled,
+                                             .heard = (bits & 2U) != 0,
+                                             .saw_assignment = (bits & 4U) != 0,
+                                             .alone = (bits & 8U) != 0});
+                        }
         return all;
     }();
     return facts;
@@ -60,6 +69,10 @@ bool lease_over(const RunFacts& f) { return f.clock.now >= f.lease_deadline; }
 bool graced(const RunFacts& f) { return f.clock.now < f.clock.grace_until; }
 bool unconfirmed(const RunFacts& f) {
     return f.state == JobState::starting && f.clock.now >= f.confirm_deadline;
+}
+// Listed as unstarted by a session that is heard: it is asked for it back first (O3).
+bool must_be_asked_for(const RunFacts& f) {
+    return f.heard && f.saw_assignment && !f.recalled && !f.order;
 }
 
 // T2.
@@ -99,7 +112,26 @@ TEST(DecideRecovery, keeps_a_running_attempt_for_its_hold_and_no_longer) {
 TEST(DecideRecovery, never_holds_an_attempt_that_is_only_starting) {
     for (const auto& f : every_run()) {
         if (f.state != JobState::starting || graced(f)) continue;
-        EXPECT_EQ(decide_recovery(f).end.has_value(), lease_over(f) || unconfirmed(f));
+        const bool over = unconfirmed(f) && !must_be_asked_for(f);
+        EXPECT_EQ(decide_recovery(f).end.has_value(), lease_over(f) || over);
+    }
+}
+
+// O3: listed unstarted at 3.9 s, executed at 4.05 s, must not be recorded as never run.
+TEST(DecideRecovery, orders_back_what_its_session_lists_and_has_not_started) {
+    for (const auto& f : every_run()) {
+        const bool asked = unconfirmed(f) && must_be_asked_for(f) && !lease_over(f) && !graced(f);
+        EXPECT_EQ(decide_recovery(f).order_back, asked);
+    }
+}
+
+// E4, [P9]: nobody who is heard is lost, and what it has not started says nothing about the job.
+TEST(DecideRecovery, calls_nobody_lost_who_is_heard) {
+    for (const auto& f : every_run()) {
+        const auto end = decide_recovery(f).end;
+        if (!end || lease_over(f) || !(f.heard || f.recalled)) continue;
+        EXPECT_NE(end->cause, Cause::worker_lost);
+        EXPECT_EQ(end->counted, f.order.has_value() && f.saw_assignment);
     }
 }
 
@@ -122,16 +154,18 @@ TEST(DecideRecovery, presumes_and_never_claims_more_than_it_knows) {
         if (!end) continue;
         EXPECT_FALSE(end->reported);
         EXPECT_FALSE(end->succeeded);
-        EXPECT_EQ(end->cause, f.order.value_or(Cause::worker_lost));
+        const bool heard = f.recalled || (f.heard && !lease_over(f));
+        const auto cause = heard ? Cause::evicted : Cause::worker_lost;
+        EXPECT_EQ(end->cause, f.order.value_or(cause));
         EXPECT_EQ(end->clean, f.clean);
     }
 }
 
 // O4, E4: a session that lives and never saw the assignment says nothing about the job.
-TEST(DecideRecovery, counts_every_end_but_that_of_an_assignment_nobody_saw) {
+TEST(DecideRecovery, counts_every_end_of_the_silent_but_that_of_an_assignment_nobody_saw) {
     for (const auto& f : every_run()) {
         const auto end = decide_recovery(f).end;
-        if (!end) continue;
+        if (!end || f.recalled || f.heard) continue;
         EXPECT_EQ(end->counted, lease_over(f) || f.saw_assignment);
         EXPECT_EQ(end->alone, lease_over(f) && f.alone);
     }
@@ -141,7 +175,9 @@ TEST(DecideRecovery, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_run()) rules.insert(decide_recovery(f).rule);
     EXPECT_EQ(rules, (std::set<std::string_view>{"O3/lease_over", "O4/start_never_confirmed",
-                                                 "O7/owner_lost_within_hold", "O3/owned"}));
+                                                 "O7/owner_lost_within_hold", "O3/owned",
+                                                 "O3/ordered_back", "O3/not_handed_back",
+                                                 "O4/assignment_never_seen"}));
 }
 
 // E1: a `once` job cancelled while its host is away.

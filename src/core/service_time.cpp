@@ -9,12 +9,13 @@ namespace perdure {
 TickDecision decide_tick(const TickFacts& f, const Timing& timing) {
     // A server that has just started cannot know how long nobody ticked. It watches the row it
     // found for a while; if nobody else moves it, this counts as an outage.
-    const bool found_at_start = f.since_start - f.since_seen < timing.first_tick;
+    const bool found_at_start = !f.since_sent && f.since_start - f.since_seen < timing.first_tick;
     auto due = f.idle ? timing.idle_tick : timing.tick;
     if (found_at_start) due = std::max(due, timing.first_tick);
-    if (f.since_seen < due) return {.wait = due - f.since_seen, .rule = "T2/too_early"};
+    if (f.since_seen < due && !f.makes_deadline)
+        return {.wait = due - f.since_seen, .rule = "T2/too_early"};
 
-    auto advance = std::min(f.since_seen, timing.tick_advance_max);
+    auto advance = std::min(f.since_sent.value_or(f.since_seen), timing.tick_advance_max);
     if (zoo(Bug::leases_expire_during_an_outage)) advance = f.since_seen;
     ServiceTick next{
         .tick = f.seen.tick + 1, .now = f.seen.now + advance, .grace_until = f.seen.grace_until};

@@ -2,10 +2,12 @@
 // most the real time passed; it stands still while nobody commits.
 //   T2a  Two servers never both add the same real time: a tick counts only if the tick it rests on
 //        is still the newest.
+//        So between two ticks no more service time passes than real time between their sendings.
 //   T2b  After an outage nothing ends before `grace_until`: everybody had time to come back.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/time.h"
@@ -27,6 +29,10 @@ struct TickFacts {
     Duration since_seen;   // on its own boot clock, from the first reply that showed it
     Duration since_start;  // on its own boot clock, from the first reply of the store in its life
     bool idle = false;     // nothing runs and nothing is due
+    // If the row is this server's own tick: from when that was sent. What it took to commit it is
+    // real time, too; of another's tick only the reply is known.
+    std::optional<Duration> since_sent = {};
+    bool makes_deadline = false;  // the tick leads a group that does: it does not wait
 };
 
 struct TickDecision {

@@ -26,6 +26,40 @@ std::vector<TickFacts> every_combination() {
     return all;
 }
 
+// Those of groups that make deadlines, on a tick of this server or of another one.
+std::vector<TickFacts> every_leading_tick() {
+    std::vector<TickFacts> all;
+    for (auto f : every_combination())
+        for (const auto commit_took :
+             {Duration{-1}, Duration{}, us, milliseconds(300), seconds(3)}) {
+            f.makes_deadline = true;
+            f.since_sent.reset();
+            if (commit_took >= Duration{}) f.since_sent = f.since_seen + commit_took;
+            all.push_back(f);
+        }
+    return all;
+}
+
+// T2: else waits count from the last tick, and end up to half a second early.
+TEST(DecideTick, leads_a_group_that_makes_a_deadline_at_once) {
+    for (const auto& f : every_leading_tick()) {
+        const auto decision = decide_tick(f, timing);
+        EXPECT_TRUE(decision.send);
+        const auto passed = f.since_sent.value_or(f.since_seen);
+        EXPECT_EQ(decision.next.now - f.seen.now, std::min(passed, timing.tick_advance_max));
+    }
+}
+
+// Else a server that comes back after a minute, and is given a job at once, grants no grace.
+TEST(DecideTick, gives_grace_on_what_it_found_at_its_start_however_early_it_ticks) {
+    for (const auto& f : every_leading_tick()) {
+        const bool found = !f.since_sent && f.since_start - f.since_seen < timing.first_tick;
+        const bool outage = found || f.since_seen >= timing.outage;
+        const auto next = decide_tick(f, timing).next;
+        EXPECT_EQ(next.grace_until, outage ? next.now + timing.grace : f.seen.grace_until);
+    }
+}
+
 // T2a, T1: three servers that each add what they measured must not make time run three times.
 TEST(DecideTick, adds_at_most_the_real_time_since_the_row_was_seen) {
     for (const auto& f : every_combination()) {

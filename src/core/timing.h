@@ -17,7 +17,10 @@ struct Timing {
     Duration grace = seconds(5);               // T2: after an outage nothing ends before it
     Duration confirm = seconds(4);             // O4: a start must be confirmed
     Duration go = seconds(3);                  // O4: how long a go is good
+    Duration recall = milliseconds(500);       // O3: an attempt ordered back is given up after it
     Duration suspect = seconds(4);             // O3, O5: a session without heartbeat
+    Duration deaf_wait = seconds(5);           // O3: before a deaf session's first claim
+    Duration deaf_wait_max = minutes(5);       // O3: it doubles up to this
     Duration kill_margin = seconds(2);         // O7: the shim kills this long before the end
     Duration worker_kill = milliseconds(500);  // O7: the worker does if the shim has not
     Duration worker_silence = seconds(5);      // O7, L1: a worker silent towards its shims is gone

@@ -1,6 +1,7 @@
 #include "core/why.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -25,10 +26,16 @@ void explain_workers(const WhyFacts& f, Blockers& into) {
     if (w.matching == 0)
         return into.push_back({fmt::format("none of {} workers takes {}", w.connected, shape_of(f)),
                                "start a worker that does"});
-    const auto able = w.matching - std::min(w.matching, w.suspect + w.draining);
+    const auto able = w.matching - std::min(w.matching, w.suspect + w.draining + w.deaf);
+    const auto names = fmt::format("{}", fmt::join(w.doubtful, ", "));
+    const auto of = names.empty() ? std::string() : fmt::format(" ({})", names);
     if (w.suspect > 0 && able == 0)
-        into.push_back({fmt::format("{} matching workers are silent", w.suspect),
+        into.push_back({fmt::format("{} matching workers are silent{}", w.suspect, of),
                         "their next heartbeat, or another worker"});
+    if (w.deaf > 0 && able == 0)
+        into.push_back(
+            {fmt::format("{} matching workers are heard but start nothing{}", w.deaf, of),
+             "a start that one of them confirms (it is tried now and then), or another worker"});
     if (w.draining > 0 && able == 0)
         into.push_back(
             {fmt::format("{} matching workers are draining", w.draining), "start another worker"});
@@ -37,7 +44,19 @@ void explain_workers(const WhyFacts& f, Blockers& into) {
                         "the end of a running job, or more slots"});
 }
 
+void explain_things(const WhyFacts& f, Blockers& into) {
+    for (const auto& thing : f.taken) {
+        if (thing.holders.empty())
+            into.push_back({fmt::format("{} is taken", thing.name), "whoever holds it"});
+        for (const auto& holder : thing.holders)
+            into.push_back(
+                {fmt::format("{} is held by job {}", thing.name, holder), "the end of that job"});
+    }
+}
+
+// All that a claim would meet, in whatever state the job waits for it.
 void explain_claim(const WhyFacts& f, Blockers& into) {
+    explain_things(f, into);
     if (f.queue_paused && !zoo(Bug::why_forgets_a_blocker))
         into.push_back({fmt::format("queue `{}` is paused", f.queue), "resume the queue"});
     explain_workers(f, into);
@@ -57,17 +76,21 @@ void explain_ready(const WhyFacts& f, const Timing& timing, Blockers& into) {
     if (into.empty()) into.push_back({"it is next in line", "the next claim", timing.tick});
 }
 
+void explain_scheduled(const WhyFacts& f, Blockers& into) {
+    into.push_back({"it is not due yet", "its time", f.due_in, f.due_at});
+    explain_claim(f, into);  // what would be in its way after that, as it is now
+}
+
 void explain_blocked(const WhyFacts& f, Blockers& into) {
-    if (!f.blocked_on)
+    if (f.held) {
         into.push_back({"a person holds it", "unhold it", f.queue_timeout_in});
-    else if (f.holders.empty())
-        into.push_back({fmt::format("{} is taken", *f.blocked_on), "whoever holds it"});
-    if (f.blocked_on)
-        for (const auto& holder : f.holders)
-            into.push_back({fmt::format("{} is held by job {}", *f.blocked_on, holder),
-                            "the end of that job"});
-    // What would be in its way after that.
+        if (f.due_at) into.push_back({"it is not due yet", "its time", std::nullopt, f.due_at});
+    }
+    const auto before = into.size();
     explain_claim(f, into);
+    // The thing it waited for was freed between two reads.
+    if (into.size() == before && !f.held)
+        into.push_back({"it is about to get in line", "the next commit"});
 }
 
 std::optional<Duration> earlier(std::optional<Duration> a, std::optional<Duration> b) {
@@ -84,13 +107,26 @@ void explain_waiting(const WhyFacts& f, Blockers& into) {
     if (into.empty()) into.push_back({"it waits for other jobs", "their end", f.queue_timeout_in});
 }
 
+bool is_lost(const WhyFacts& f) { return !f.worker.empty() && f.lease_left <= Duration{}; }
+
 void explain_silence(const WhyFacts& f, const Timing& timing, Blockers& into) {
     if (f.worker.empty())
         return into.push_back({"the session of its worker is over", "the end of its lease"});
-    if (f.silent_for < timing.suspect) return;
+    if (f.silent_for < timing.suspect || is_lost(f)) return;
     into.push_back(
         {fmt::format("worker `{}` has been silent for {:.0f} s", f.worker, f.silent_for.seconds()),
-         "its next heartbeat, or the end of its lease", rest(timing.lease, f.silent_for)});
+         "its next heartbeat, or the end of its lease", std::max(f.lease_left, Duration{})});
+}
+
+// O7: it stays its worker's for `hold`, and what happens then is known.
+void explain_lost(const WhyFacts& f, const std::string& where, Blockers& into) {
+    const auto left = std::max(f.lease_left + f.hold, Duration{});
+    const auto* then = f.runs_again ? "it is given up and runs again"
+                                    : "it may have run: it is quarantined, and a person decides";
+    into.push_back(
+        {fmt::format("{} is lost, its lease ended {:.0f} s ago", where, -f.lease_left.seconds()),
+         fmt::format("the return of that worker, or the end of its hold: then {}", then),
+         left > Duration{} ? std::optional(left) : std::nullopt});
 }
 
 void explain_run(const WhyFacts& f, const Timing& timing, Blockers& into) {
@@ -103,6 +139,8 @@ void explain_run(const WhyFacts& f, const Timing& timing, Blockers& into) {
         const auto* word = f.asks ? "its worker to ask for the start" : "its start to be confirmed";
         into.push_back({fmt::format("it was given to {} and waits for {}", where, word),
                         "the worker, or the end of the wait", timing.confirm});
+    } else if (is_lost(f)) {
+        explain_lost(f, where, into);
     } else if (!f.kill_ordered) {
         into.push_back({fmt::format("it runs on {}", where), "its own end, or its timeout",
                         earlier(f.run_timeout_in, f.total_timeout_in)});
@@ -115,9 +153,7 @@ void explain_run(const WhyFacts& f, const Timing& timing, Blockers& into) {
 std::vector<Blocker> explain(const WhyFacts& f, const Timing& timing) {
     Blockers blockers;
     switch (f.state) {
-        case JobState::scheduled:
-            blockers.push_back({"it is not due yet", "its time", f.due_in, f.due_at});
-            break;
+        case JobState::scheduled: explain_scheduled(f, blockers); break;
         case JobState::waiting: explain_waiting(f, blockers); break;
         case JobState::ready: explain_ready(f, timing, blockers); break;
         case JobState::blocked: explain_blocked(f, blockers); break;

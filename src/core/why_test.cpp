@@ -14,8 +14,10 @@ std::vector<WhyWorkers> all_workers() {
             for (const std::uint32_t suspect : {0U, 1U})
                 for (const std::uint32_t draining : {0U, 1U})
                     for (const std::uint32_t free_slots : {0U, 2U})
-                        if (matching <= connected && suspect + draining <= matching)
-                            all.push_back({connected, matching, suspect, draining, free_slots});
+                        for (const std::uint32_t deaf : {0U, 1U})
+                            if (matching <= connected && suspect + draining + deaf <= matching)
+                                all.push_back(
+                                    {connected, matching, suspect, draining, free_slots, deaf});
     return all;
 }
 
@@ -32,12 +34,17 @@ std::vector<WhyFacts> every_combination() {
                     facts.due_in = seconds(1);
                 facts.queue_paused = bit(1);
                 facts.presumed_lost = bit(2);
-                if (bit(3)) facts.blocked_on = "key `k`";
-                if (bit(4)) facts.holders = {"0000000000001", "0000000000002"};
+                facts.held = bit(3);
+                if (bit(3)) facts.taken.push_back({"key `k`", {}});
+                if (bit(4))
+                    facts.taken.push_back({"limit `l`", {"0000000000001", "0000000000002"}});
                 if (bit(5))
                     facts.worker = "w", facts.kill_ordered = Cause::cancelled;
                 else
                     facts.silent_for = seconds(5), facts.asks = true;
+                facts.lease_left = bit(0) ? seconds(5) : seconds(-5);
+                facts.hold = bit(1) ? seconds(3) : minutes(5);
+                facts.runs_again = bit(2);
                 all.push_back(facts);
             }
     return all;
@@ -63,11 +70,40 @@ TEST(Explain, each_blocker_says_what_it_is_and_what_removes_it) {
         }
 }
 
+bool waits_for_a_claim(const WhyFacts& facts) {
+    return facts.state == JobState::ready || facts.state == JobState::blocked ||
+           facts.state == JobState::scheduled;
+}
+
 TEST(Explain, a_paused_queue_is_named_exactly_while_the_job_waits_for_a_claim) {
+    for (const auto& facts : every_combination())
+        EXPECT_EQ(says(explain(facts, {}), "is paused"),
+                  facts.queue_paused && waits_for_a_claim(facts));
+}
+
+TEST(Explain, what_is_not_due_says_when_also_while_a_person_holds_it) {
     for (const auto& facts : every_combination()) {
-        const bool named = says(explain(facts, {}), "is paused");
-        const bool waits = facts.state == JobState::ready || facts.state == JobState::blocked;
-        EXPECT_EQ(named, facts.queue_paused && waits);
+        const bool held = facts.state == JobState::blocked && facts.held && facts.due_at;
+        EXPECT_EQ(says(explain(facts, {}), "not due yet"),
+                  held || facts.state == JobState::scheduled);
+    }
+}
+
+// "By itself in 0 ms" is no answer, and what happens then is.
+TEST(Explain, a_running_job_of_a_lost_worker_says_what_happens_after_its_hold) {
+    for (const auto& facts : every_combination()) {
+        if (facts.state != JobState::running) continue;
+        const bool lost = !facts.worker.empty() && facts.lease_left <= Duration{};
+        const auto blockers = explain(facts, {});
+        EXPECT_EQ(says(blockers, "is lost, its lease ended"), lost);
+        for (const auto& blocker : blockers) {
+            EXPECT_NE(blocker.in, Duration{}) << blocker.what;
+            if (blocker.what.find("is lost") == std::string::npos) continue;
+            EXPECT_EQ(blocker.removed_by.find("quarantined") != std::string::npos,
+                      !facts.runs_again);
+            const auto left = facts.hold + facts.lease_left;
+            EXPECT_EQ(blocker.in, left > Duration{} ? std::optional(left) : std::nullopt);
+        }
     }
 }
 
@@ -76,20 +112,25 @@ TEST(Explain, a_ready_job_that_nobody_can_take_names_the_workers) {
         if (facts.state != JobState::ready) continue;
         const auto blockers = explain(facts, {});
         const auto& w = facts.workers;
-        const bool able = w.matching > w.suspect + w.draining && w.free_slots > 0;
+        const bool able = w.matching > w.suspect + w.draining + w.deaf && w.free_slots > 0;
         EXPECT_EQ(says(blockers, "worker") && !able, !able);
         EXPECT_EQ(says(blockers, "no worker is connected"), w.connected == 0);
         EXPECT_EQ(says(blockers, "next in line"),
-                  able && !facts.queue_paused && !facts.presumed_lost);
+                  able && !facts.queue_paused && !facts.presumed_lost && facts.taken.empty());
+        const bool nobody = w.matching > 0 && w.matching == w.suspect + w.draining + w.deaf;
+        EXPECT_EQ(says(blockers, "start nothing"), nobody && w.deaf > 0);
+        EXPECT_EQ(says(blockers, "are silent"), nobody && w.suspect > 0);
     }
 }
 
-TEST(Explain, every_holder_of_the_thing_is_named) {
+TEST(Explain, every_thing_that_is_taken_is_named_with_each_of_its_holders) {
     for (const auto& facts : every_combination()) {
-        if (facts.state != JobState::blocked || !facts.blocked_on) continue;
+        if (!waits_for_a_claim(facts)) continue;
         const auto blockers = explain(facts, {});
-        for (const auto& holder : facts.holders) EXPECT_TRUE(says(blockers, holder));
-        EXPECT_TRUE(says(blockers, *facts.blocked_on));
+        for (const auto& thing : facts.taken) {
+            EXPECT_TRUE(says(blockers, thing.name));
+            for (const auto& holder : thing.holders) EXPECT_TRUE(says(blockers, holder));
+        }
     }
 }
 
@@ -117,8 +158,7 @@ TEST(Explain, a_blocked_job_names_also_what_would_be_in_its_way_after_that) {
     const WhyFacts facts{.state = JobState::blocked,
                          .queue = "q",
                          .queue_paused = true,
-                         .blocked_on = "key `k`",
-                         .holders = {"0000000000001"}};
+                         .taken = {{"key `k`", {"0000000000001"}}}};
     const auto blockers = explain(facts, {});
     ASSERT_EQ(blockers.size(), 3U);
     EXPECT_TRUE(says(blockers, "is held by job 0000000000001"));
@@ -129,6 +169,7 @@ TEST(Explain, a_blocked_job_names_also_what_would_be_in_its_way_after_that) {
 TEST(Explain, a_running_job_names_the_earlier_of_its_timeouts) {
     const WhyFacts facts{.state = JobState::running,
                          .worker = "w",
+                         .lease_left = seconds(8),
                          .total_timeout_in = seconds(90),
                          .run_timeout_in = seconds(20)};
     EXPECT_EQ(explain(facts, {}).front().in, seconds(20));
@@ -149,8 +190,9 @@ TEST(Explain, a_suspect_names_what_it_waits_for_and_how_long) {
 TEST(Explain, a_scheduled_job_says_when) {
     const WhyFacts facts{.state = JobState::scheduled, .due_in = seconds(90)};
     const auto blockers = explain(facts, {});
-    ASSERT_EQ(blockers.size(), 1U);
+    ASSERT_EQ(blockers.size(), 2U);
     EXPECT_EQ(blockers.front().in, seconds(90));
+    EXPECT_TRUE(says(blockers, "no worker is connected")) << "what blocks it after that";
 }
 
 }  // namespace

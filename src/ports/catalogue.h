@@ -67,7 +67,10 @@ struct WorkerLine {
     std::uint32_t running = 0;
     Offer offer;
     bool suspect = false;  // gets no claims until its next heartbeat (O3)
+    bool deaf = false;     // heard, but confirms no start: gets one claim at a time (O3)
     Duration silent_for;   // service time since its last heartbeat
+    Duration lease_left;   // below zero: over for so long
+    bool draining = false;
 };
 struct Overview {
     std::vector<QueueLine> queues;    // by name

@@ -43,8 +43,9 @@ struct Renew {
     SessionId session;
     std::uint64_t heartbeat = 0;
     std::uint64_t content_hash = 0;
-    std::uint64_t seen = 0;   // highest assignment number that the worker has seen
-    std::uint32_t slots = 0;  // zero while it drains
+    std::uint64_t seen = 0;  // highest assignment number that the worker has seen
+    std::uint32_t slots = 0;
+    bool draining = false;  // it has said that it leaves
     Offer offer;
     Duration lease;
 };
@@ -53,6 +54,10 @@ struct Renew {
 struct Tick {
     std::uint64_t seen_tick = 0;
     ServiceTick next;
+    // It leads a group that makes deadlines: this must be the time at that tick, and whatever
+    // stands behind it is carried out only if it counts; otherwise all that is conflict as well,
+    // for its waits would end too early (T2).
+    std::optional<ServiceTime> leads_from = {};
 };
 
 // Makes a job, or finds the one with the same idempotency key (P1, C5). The very same submit
@@ -131,7 +136,8 @@ struct EndSession {
     SessionId session;
 };
 
-// "May I start?" or "I have started": decide_start() over the row. fenced: no.
+// "May I start?" or "I have started": decide_start() over the row. fenced: no. Also a refused one
+// shows that its session hears (O3): that is noted.
 struct Start {
     SessionId session;
     AttemptKey attempt;
@@ -192,6 +198,14 @@ struct OrderKill {
     Cause cause = Cause::cancelled;
 };
 
+// Orders an attempt back that its session has not started at its deadline (O3). It is given up
+// `Timing::recall` later, unless it starts or is handed back before.
+// conflict: not in `run` under that session, started, or its end is ordered already.
+struct OrderBack {
+    AttemptKey attempt;
+    SessionId session;
+};
+
 // Moves a job that waits, as decide_wait() said. conflict: state or epoch is another one, or
 // decide_wait() says something else by now, its deadlines being new ones.
 struct MoveWaiting {
@@ -246,7 +260,7 @@ struct PauseQueue {
 
 using Change = std::variant<Renew, Tick, Submit, SubmitAll, AddCallback, Claim, OpenSession,
                             OpenStream, EndSession, Start, Report, Progress, Settle, Reinstate,
-                            OrderKill, MoveWaiting, Cancel, Hold, DealWithQuarantined,
+                            OrderKill, OrderBack, MoveWaiting, Cancel, Hold, DealWithQuarantined,
                             PromoteWaiting, TakeKeeper, ForgetEnded, DefineLimit, PauseQueue>;
 
 // What an applied change answers; `Applied` where there is nothing to say.

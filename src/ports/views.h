@@ -56,6 +56,7 @@ struct RunView {
     Terms terms;
     bool clean = false;
     std::optional<Cause> order;
+    bool recalled = false;  // ordered back (O3)
     ServiceTime confirm_deadline;
     std::shared_ptr<const JobSpec> spec;
     std::string checkpoint;
@@ -82,9 +83,11 @@ struct SessionView {
     std::uint64_t seen = 0;
     std::uint64_t renewal = 0;
     std::uint32_t slots = 0;
+    bool draining = false;
     Offer offer;
     ServiceTime lease_deadline;
     ServiceTime heard_at;
+    Hearing hearing;
     std::shared_ptr<const PolicyChoice> policy;  // of its worker, if that has one of its own
     std::vector<RunView> runs;                   // in order of assignment numbers
     ServiceTick clock;

@@ -56,6 +56,7 @@ Task<void> GroupCommit::open(ServerId server, Stop& stop) {
             number_ = opened->last_group;
             fence_ = opened->fence;
             saw(opened->clock, clock_.boot());
+            opened_at_ = clock_.boot();
             good_at_ = clock_.boot();
             co_return;
         }
@@ -145,6 +146,30 @@ void GroupCommit::saw(const ServiceTick& clock, BootTime asked_at) {
     if (clock.tick > seen_.clock.tick || seen_.at == BootTime{}) seen_ = {clock, clock_.boot()};
 }
 
+void GroupCommit::saw_own_tick(const Flight& flight) {
+    if (flight.tick && seen_.clock == *flight.tick) seen_.sent_at = flight.asked_at;
+}
+
+// A group behind another one of ours, which is not answered yet, builds on that one's tick.
+Tick GroupCommit::next_tick(const Flight& flight) const {
+    const auto now = flight.asked_at;
+    TickFacts facts{.seen = seen_.clock,
+                    .since_seen = now - seen_.at,
+                    .since_start = now - opened_at_,
+                    .makes_deadline = true};
+    if (seen_.sent_at) facts.since_sent = now - *seen_.sent_at;
+    for (const auto& ahead : flights_) {
+        if (ahead.get() == &flight) break;
+        if (!ahead->tick) continue;
+        facts.seen = *ahead->tick;
+        facts.since_seen = now - ahead->asked_at;
+        facts.since_sent = facts.since_seen;
+    }
+    const auto decision = decide_tick(facts, options_.timing);
+    if (decision.rule == "T2/after_outage") reached<"grace_after_outage">();
+    return {.seen_tick = facts.seen.tick, .next = decision.next, .leads_from = facts.seen.now};
+}
+
 bool GroupCommit::healthy() const {
     if (!ids_) return false;  // not open yet
     return is_idle() || clock_.boot() - good_at_ < options_.timing.outage;
@@ -200,7 +225,7 @@ GroupCommit::Batch GroupCommit::form() {
     return batch;
 }
 
-Group GroupCommit::group_of(const Flight& flight) const {
+Group GroupCommit::group_of(Flight& flight) {
     Group group{.server = server_,
                 .number = flight.number,
                 .fence = fence_,
@@ -212,6 +237,12 @@ Group GroupCommit::group_of(const Flight& flight) const {
     group.changes.reserve(count);
     for (const auto& request : flight.batch)
         group.changes.insert(group.changes.end(), request->changes.begin(), request->changes.end());
+    for (auto& change : group.changes) {
+        auto* tick = std::get_if<Tick>(&change);
+        if (!tick || tick->next.tick != 0) continue;
+        *tick = next_tick(flight);
+        flight.tick = tick->next;
+    }
     return group;
 }
 
@@ -220,17 +251,29 @@ void GroupCommit::take_committed(Flight& flight) {
     good_at_ = clock_.boot();
     auto& reply = **flight.reply;
     saw(reply.clock, flight.asked_at);
+    saw_own_tick(flight);
     if (meter_) note_recoveries(flight.batch, reply);
     auto next = std::make_move_iterator(reply.replies.begin());
+    Batch again;
+    bool is_led_astray = false;  // another server was first: nothing behind the tick was done
     for (auto& request : flight.batch) {
+        if (is_led_astray) {
+            again.push_back(std::move(request));
+            continue;
+        }
         const auto rows = static_cast<std::ptrdiff_t>(request->changes.size());
         std::vector<ChangeReply> own(next, next + rows);
         next += rows;
         for (std::size_t i = 0; watcher_ && i < own.size(); ++i)
             watcher_(request->changes[i], own[i]);
+        is_led_astray = request->lane == Lane::tick && flight.tick && !own.front();
         answer(*request, std::move(own));
     }
+    std::erase(flight.batch, nullptr);
     note_activity(flight.batch, reply.work_appeared);
+    if (again.empty()) return;
+    reached<"group_sent_again_after_another_servers_tick">();
+    put_back(std::move(again));
 }
 
 // Starts come before entries: what is entered now is started by a later group.

@@ -3,6 +3,8 @@
 //   C1  The outcome of a commit whose reply was lost is settled before anybody is answered.
 //   C2  A group that fails as a whole is halved until the bad request is found: it hurts nobody
 //       else. Renewals go first; every lane keeps a tenth of a group.
+//   T2  A group that makes a deadline ticks first, behind its renewals, so that no wait ends early.
+//       If another server was first, what stands behind the tick is sent again.
 //   T3  A server that has not been able to commit for 2 s says so.
 //   P11 Nothing is acknowledged before its commit.
 #pragma once
@@ -33,14 +35,18 @@ inline constexpr std::size_t lane_count = 5;
 
 class GroupCommit {
 public:
+    // never: only for plays whose service time must not depend on real time.
+    enum class LeadingTicks { where_deadlines_are_made, never };
     struct Options {
         std::size_t rows_max = 5'000;
         Timing timing;
+        LeadingTicks leading_ticks = LeadingTicks::where_deadlines_are_made;
     };
     // The newest service time that a reply has shown, and when it was first shown.
     struct Seen {
         ServiceTick clock;
         BootTime at;
+        std::optional<BootTime> sent_at = {};  // if it is this server's own tick
     };
     using Fatal = std::function<void(std::string why)>;
 
@@ -51,7 +57,9 @@ public:
     Task<void> run(Stop& stop);
     Task<void> watch_deadlines(Stop& stop);
 
-    // Answers after the commit. The changes of one call stay together and in order.
+    // Answers after the commit. A `Tick` without content is made up when it is
+    // sent. The changes of one call stay
+    // together and in order.
     Task<ChangeReply> commit(Lane lane, Change change);
     Task<std::vector<ChangeReply>> commit_all(Lane lane, std::vector<Change> changes);
 
@@ -96,6 +104,7 @@ private:
         std::uint64_t number = 0;
         bool was_alone = true;  // when it was sent
         BootTime asked_at;
+        std::optional<ServiceTick> tick;  // that it makes, if it counts
         std::optional<Result<GroupReply>> reply;
     };
 
@@ -105,6 +114,7 @@ private:
     std::size_t rows_pending(Lane lane) const;
     Batch form();
     void send_what_waits();
+    Batch led_by_a_tick(Batch batch) const;
     Flight& add_flight(Batch batch);
     Task<void> carry(Flight& flight);
     Task<void> ask(Flight& flight);
@@ -124,7 +134,9 @@ private:
     void refuse(Batch& batch, const Error& why);
     static Error why_late(const Flight& flight);
     void put_back(Batch batch);
-    Group group_of(const Flight& flight) const;
+    Group group_of(Flight& flight);
+    Tick next_tick(const Flight& flight) const;
+    void saw_own_tick(const Flight& flight);
     void note_recoveries(const Batch& batch, const GroupReply& reply);
     void note_activity(const Batch& batch, bool work_appeared);
 
@@ -145,6 +157,7 @@ private:
     std::uint64_t number_ = 0;
     std::uint64_t fence_ = 0;
     Seen seen_;
+    BootTime opened_at_;  // the store's first reply in this life
     std::array<std::deque<std::unique_ptr<Request>>, lane_count> lanes_;
     BootTime good_at_;  // the last commit, or the last time nothing waited
     std::deque<std::unique_ptr<Flight>> flights_;  // in the order of their numbers

@@ -21,6 +21,32 @@ bool answers_alike_when_repeated(const Change& change) {
            std::holds_alternative<Cancel>(change);
 }
 
+// Whether a wait begins that must not end early (T2): everything that puts a job, or an attempt,
+// into a place with a deadline.
+struct MakesDeadline {
+    bool operator()(const Renew&) const { return false; }  // it stands before the tick
+    bool operator()(const Tick&) const { return false; }
+    bool operator()(const OpenStream&) const { return false; }
+    bool operator()(const EndSession&) const { return false; }
+    bool operator()(const Start&) const { return false; }
+    bool operator()(const Progress&) const { return false; }
+    bool operator()(const OrderKill&) const { return false; }
+    bool operator()(const PromoteWaiting&) const { return false; }
+    bool operator()(const TakeKeeper&) const { return false; }
+    bool operator()(const ForgetEnded&) const { return false; }
+    bool operator()(const DefineLimit&) const { return false; }
+    bool operator()(const PauseQueue&) const { return false; }
+    template <class Other>
+    bool operator()(const Other&) const {
+        return !zoo(Bug::waits_count_from_the_last_tick);
+    }
+};
+
+bool makes_deadline(const std::vector<Change>& changes) {
+    return std::any_of(changes.begin(), changes.end(),
+                       [](const Change& change) { return std::visit(MakesDeadline{}, change); });
+}
+
 }  // namespace
 
 void GroupCommit::send_what_waits() {
@@ -36,11 +62,30 @@ void GroupCommit::send_what_waits() {
 
 GroupCommit::Flight& GroupCommit::add_flight(Batch batch) {
     auto flight = std::make_unique<Flight>();
-    flight->batch = std::move(batch);
+    flight->batch = led_by_a_tick(std::move(batch));
     flight->number = (flights_.empty() ? number_ : flights_.back()->number) + 1;
     flight->was_alone = flights_.empty();
     flights_.push_back(std::move(flight));
     return *flights_.back();
+}
+
+// Behind its renewals, before everything else (T2).
+GroupCommit::Batch GroupCommit::led_by_a_tick(Batch batch) const {
+    bool has_tick = options_.leading_ticks == LeadingTicks::never;
+    bool needs_tick = false;
+    for (const auto& request : batch) {
+        has_tick = has_tick || request->lane == Lane::tick;
+        needs_tick = needs_tick || makes_deadline(request->changes);
+    }
+    if (has_tick || !needs_tick) return batch;
+    auto tick = std::make_unique<Request>();
+    tick->lane = Lane::tick;
+    tick->changes.push_back(Tick{});
+    const auto behind = std::find_if(batch.begin(), batch.end(), [](const auto& request) {
+        return request->lane != Lane::renewals;
+    });
+    batch.insert(behind, std::move(tick));
+    return batch;
 }
 
 bool GroupCommit::is_in_trouble() const {
@@ -61,8 +106,8 @@ Task<void> GroupCommit::carry(Flight& flight) {
 
 Task<void> GroupCommit::ask(Flight& flight) {
     if (zoo(Bug::ack_before_commit)) acknowledge_too_early(flight.batch);
-    auto group = group_of(flight);
     flight.asked_at = clock_.boot();
+    auto group = group_of(flight);
     const auto kinds = kinds_for_faults(group);
     auto fault = fault_before_commit(kinds);
     Result<GroupReply> reply(fault.value_or(Error{}));

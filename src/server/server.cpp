@@ -29,6 +29,9 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
     });
     commits_.on_recoveries(meter_);
     sessions_.on_restarts(meter_);
+    sweeper_.on_recalls([this](SessionId session, AttemptKey attempt) {
+        dispatcher_.send(session, RecallOrder{attempt});
+    });
 }
 
 void Server::start() { gate_.spawn("open", run()); }

@@ -17,7 +17,7 @@ Task<std::size_t> Sweeper::sweep() {
         auto changes = changes_of(steps);
         const bool full = overdue->runs.size() >= batch_max || overdue->waits.size() >= batch_max;
         std::size_t applied = 0;
-        const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+        const auto replies = co_await carry_out(std::move(changes));
         for (const auto& reply : replies) {
             if (reply) ++applied;
             if (reply.is(Errc::conflict)) reached<"sweep_came_too_late">();
@@ -38,7 +38,7 @@ Task<Result<SweepReport>> Sweeper::sweep_by_hand(SweepByHand how) {
     if (how == SweepByHand::report_only) co_return report;
     log_repairs(steps);
     auto changes = changes_of(steps);
-    const auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+    const auto replies = co_await carry_out(std::move(changes));
     std::size_t next = 0;
     for (auto& finding : report.findings) {
         if (!finding.acts) continue;
@@ -49,8 +49,21 @@ Task<Result<SweepReport>> Sweeper::sweep_by_hand(SweepByHand how) {
     co_return report;
 }
 
+Task<std::vector<ChangeReply>> Sweeper::carry_out(std::vector<Change> changes) {
+    std::vector<std::optional<OrderBack>> ordered;
+    for (const auto& change : changes) {
+        const auto* back = std::get_if<OrderBack>(&change);
+        ordered.push_back(back ? std::optional(*back) : std::nullopt);
+    }
+    auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+    for (std::size_t i = 0; recall_ && i < replies.size(); ++i)
+        if (ordered[i] && replies[i]) recall_(ordered[i]->session, ordered[i]->attempt);
+    co_return replies;
+}
+
 void Sweeper::log_repairs(const SweepSteps& steps) const {
     for (const auto& step : steps.runs) {
+        if (step.decision.order_back) reached<"unstarted_attempt_ordered_back">();
         if (!step.settle) continue;
         const auto& attempt = step.overdue->run.attempt;
         log_.write(Level::warn, "attempt lost", "job", attempt.job.text(), "epoch",

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "base/log.h"
 #include "ports/clock.h"
@@ -25,14 +27,19 @@ public:
     Task<std::size_t> sweep();
     // The same for a person who wants to see it: one batch, through the same decisions.
     Task<Result<SweepReport>> sweep_by_hand(SweepByHand how);
+    // Passes an order back on to the worker: a hint, its next heartbeat's answer says the same.
+    using Recall = std::function<void(SessionId session, AttemptKey attempt)>;
+    void on_recalls(Recall recall) { recall_ = std::move(recall); }
 
 private:
     void log_repairs(const SweepSteps& steps) const;
+    Task<std::vector<ChangeReply>> carry_out(std::vector<Change> changes);
 
     Store& store_;
     Clock& clock_;
     GroupCommit& commits_;
     Log log_;
+    Recall recall_;
 };
 
 }  // namespace perdure

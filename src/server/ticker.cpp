@@ -22,23 +22,20 @@ Ticker::Ticker(Store& store, Clock& clock, GroupCommit& commits, Sweeper& sweepe
 Task<void> Ticker::run(Stop& stop) {
     stop.wakes(*alarm_);
     started_at_ = clock_.boot();
+    ticked_at_ = started_at_;
     while (!stop.requested()) {
-        const auto& seen = commits_.seen();
-        const auto decision = decide_tick({.seen = seen.clock,
-                                           .since_seen = clock_.boot() - seen.at,
-                                           .since_start = clock_.boot() - started_at_,
-                                           .idle = idle_},
-                                          timing_);
+        const auto decision = decide();
         if (!decision.send) {
             co_await alarm_->wait(decision.wait);
             // Whatever rang may have ended the idleness; the next look tells.
             idle_ = false;
             continue;
         }
-        if (decision.rule == "T2/after_outage") reached<"grace_after_outage">();
-        const Tick change{.seen_tick = commits_.seen().clock.tick, .next = decision.next};
+        const Tick change;
+        ticked_at_ = clock_.boot();
         auto reply = co_await commits_.commit(Lane::tick, change);
         if (reply) {
+            ticked_at_ = commits_.seen().sent_at.value_or(ticked_at_);
             co_await sweeper_.sweep();
         } else if (reply.is(Errc::conflict)) {
             reached<"another_server_ticked_first">();
@@ -47,6 +44,22 @@ Task<void> Ticker::run(Stop& stop) {
         }
         co_await look_around();
     }
+}
+
+// Under load every group ticks; nobody but this loop sweeps. It holds back for the ticks of another
+// server, which sweeps then, but not for ever: those may be of its groups, too.
+TickDecision Ticker::decide() const {
+    const auto now = clock_.boot();
+    const auto& seen = commits_.seen();
+    const auto since_ticked = now - ticked_at_;
+    const bool is_ours = seen.sent_at.has_value();
+    const bool is_its_turn = is_ours || since_ticked >= timing_.outage;
+    TickFacts facts{.seen = seen.clock,
+                    .since_seen = is_its_turn ? since_ticked : now - seen.at,
+                    .since_start = now - started_at_,
+                    .idle = idle_};
+    if (is_ours) facts.since_sent = facts.since_seen;
+    return decide_tick(facts, timing_);
 }
 
 // Reads what a group's reply does not show: whether anything runs, and who is keeper.

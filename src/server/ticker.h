@@ -25,6 +25,7 @@ public:
 
 private:
     Task<void> look_around();
+    TickDecision decide() const;
 
     Store& store_;
     Clock& clock_;
@@ -35,6 +36,7 @@ private:
     Log log_;
     std::unique_ptr<Alarm> alarm_;
     BootTime started_at_;
+    BootTime ticked_at_;  // by this loop; groups tick as well
     bool idle_ = false;
     bool is_keeper_ = false;
 };

@@ -110,6 +110,16 @@ void read_resent(At at, std::vector<Assignment>& into) {
 void read_stop(At at, std::vector<AttemptKey>& into) {
     at.elements([&](At element) { read_attempt_key(element, into.emplace_back()); });
 }
+void write_attempts(JsonWriter& json, std::string_view key, const std::vector<AttemptKey>& all) {
+    json.key(key);
+    json.begin_array();
+    for (const auto& attempt : all) {
+        json.begin_object();
+        write_attempt_key(json, attempt);
+        json.end_object();
+    }
+    json.end_array();
+}
 void read_kills(At at, std::vector<KillOrder>& into) {
     at.elements([&](At element) { read_kill(element, into.emplace_back()); });
 }
@@ -191,6 +201,7 @@ void append_json(std::string& out, const HeartbeatRequest& request) {
     json.field("number", request.number);
     json.field("seen", request.seen);
     json.field("slots", request.slots);
+    if (request.draining) json.field("draining", *request.draining);
     write_offer(json, request.offer);
     json.field("lease_us", request.lease.us);
     write_listed(json, "attempts", request.attempts);
@@ -207,6 +218,7 @@ std::optional<Misfit> from_json(std::string_view text, HeartbeatRequest& into) {
         JsonField<R>{"seen", [](At a, R& r) { read_counter(a, r.seen); }, Need::required},
         JsonField<R>{"slots", [](At a, R& r) { a.read_between(r.slots, 0, slots_max); },
                      Need::required},
+        JsonField<R>{"draining", [](At a, R& r) { a.read(r.draining.emplace()); }},
         JsonField<R>{"offer", [](At a, R& r) { read_offer(a, r.offer); }, Need::required},
         JsonField<R>{"lease_us", [](At a, R& r) { read_lease(a, r.lease); }, Need::required},
         JsonField<R>{"attempts", [](At a, R& r) { read_listed(a, r.attempts); }, Need::required},
@@ -224,18 +236,12 @@ void append_json(std::string& out, const HeartbeatAnswerMessage& answer) {
     json.begin_array();
     for (const auto& assignment : answer.resent) write_assignment(json, assignment);
     json.end_array();
-    json.key("stop");
-    json.begin_array();
-    for (const auto& attempt : answer.stop) {
-        json.begin_object();
-        write_attempt_key(json, attempt);
-        json.end_object();
-    }
-    json.end_array();
+    write_attempts(json, "stop", answer.stop);
     json.key("kill");
     json.begin_array();
     for (const auto& order : answer.kill) write_kill(json, order);
     json.end_array();
+    if (!answer.recall.empty()) write_attempts(json, "recall", answer.recall);
     json.field("tick", answer.tick);
     json.end_object();
 }
@@ -248,6 +254,7 @@ std::optional<Misfit> from_json(std::string_view text, HeartbeatAnswerMessage& i
         JsonField<R>{"resent", [](At a, R& r) { read_resent(a, r.resent); }, Need::required},
         JsonField<R>{"stop", [](At a, R& r) { read_stop(a, r.stop); }, Need::required},
         JsonField<R>{"kill", [](At a, R& r) { read_kills(a, r.kill); }, Need::required},
+        JsonField<R>{"recall", [](At a, R& r) { read_stop(a, r.recall); }},
         JsonField<R>{"tick", [](At a, R& r) { read_counter(a, r.tick); }, Need::required},
     };
     return read_object<R>(text, fields, into);
@@ -310,6 +317,11 @@ void append_json(std::string& out, const StreamMessage& message) {
     } else if (const auto* order = std::get_if<KillOrder>(&message)) {
         json.key("kill");
         write_kill(json, *order);
+    } else if (const auto* recall = std::get_if<RecallOrder>(&message)) {
+        json.key("recall");
+        json.begin_object();
+        write_attempt_key(json, recall->attempt);
+        json.end_object();
     } else {
         json.field("drain", true);
     }
@@ -326,6 +338,8 @@ std::optional<Misfit> from_json(std::string_view text, StreamMessage& into) {
                 read_kill(member, into.emplace<KillOrder>());
             else if (name == "drain")
                 into.emplace<DrainOrder>();
+            else if (name == "recall")
+                read_attempt_key(member, into.emplace<RecallOrder>().attempt);
             else
                 return;
             known = true;

@@ -112,6 +112,8 @@ TEST(WorkerJson, orders_come_back) {
     EXPECT_EQ(read.attempt, kill.attempt);
     EXPECT_EQ(read.cause, kill.cause);
     EXPECT_TRUE(std::holds_alternative<DrainOrder>(back(StreamMessage(DrainOrder{}))));
+    const RecallOrder recall{{JobId{7}, Epoch{3}}};
+    EXPECT_EQ(std::get<RecallOrder>(back(StreamMessage(recall))).attempt, recall.attempt);
 }
 
 TEST(WorkerJson, openings_and_heartbeats_come_back) {
@@ -131,6 +133,7 @@ TEST(WorkerJson, openings_and_heartbeats_come_back) {
                                      .number = 3,
                                      .seen = 2,
                                      .slots = 1,
+                                     .draining = true,
                                      .lease = seconds(60),
                                      .attempts = listed,
                                      .tick_seen = 77,
@@ -142,6 +145,7 @@ TEST(WorkerJson, openings_and_heartbeats_come_back) {
                                              .resent = {assignment(full_spec())},
                                              .stop = {{JobId{1}, Epoch{2}}},
                                              .kill = {{{JobId{4}, Epoch{5}}, Cause::cancelled}},
+                                             .recall = {{JobId{6}, Epoch{1}}},
                                              .tick = 12});
 }
 

@@ -62,6 +62,9 @@ struct HeartbeatRequest {
     std::uint64_t number = 0;
     std::uint64_t seen = 0;
     std::uint32_t slots = 0;  // in all, not free ones: those are derived; zero while it drains
+    // It leaves, or hands its attempts to the next life, because a person said so. Nothing: a
+    // worker that does not know the field; then zero slots mean it.
+    std::optional<bool> draining = {};
     Offer offer;
     Duration lease;  // wanted; a worker that detaches asks for a longer one
     std::vector<Listed> attempts;
@@ -73,18 +76,24 @@ struct KillOrder {
     Cause cause = Cause::cancelled;
 };
 
+// Hand this attempt back unless it has started (O3).
+struct RecallOrder {
+    AttemptKey attempt;
+};
+
 // Start nothing new, finish what runs within the drain time, and leave. A person's wish: it is
 // said once, and a worker that is started again takes work again.
 struct DrainOrder {};
 
-using StreamMessage = std::variant<Assignment, KillOrder, DrainOrder>;
+using StreamMessage = std::variant<Assignment, KillOrder, DrainOrder, RecallOrder>;
 
 struct HeartbeatAnswerMessage {
     HeartbeatAnswer answer = HeartbeatAnswer::ignore;
     std::vector<Assignment> resent;
     std::vector<AttemptKey> stop;
     std::vector<KillOrder> kill;
-    std::uint64_t tick = 0;  // of service time: a store that is behind it has lost commits
+    std::vector<AttemptKey> recall;  // to be handed back, those that have not started
+    std::uint64_t tick = 0;          // of service time: a store that is behind it has lost commits
 };
 
 // One statement about one attempt.

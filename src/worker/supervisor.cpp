@@ -225,18 +225,21 @@ void Supervisor::disown(AttemptKey key) {
     kill(key, Cause::cut_off);
 }
 
+void Supervisor::hand_back(AttemptKey key) {
+    const auto* attempt = table_.find(key);
+    if (!attempt || attempt->killed_as) return;
+    // One that was told to start may be running, until its go has expired.
+    const bool too_late = attempt->phase == Phase::ordered && attempt->go_until &&
+                          *attempt->go_until <= context_.now();
+    const bool waits =
+        attempt->phase == Phase::preparing || attempt->phase == Phase::prepared || too_late;
+    if (!waits) return;
+    reached<"worker_handed_back_an_unstarted_attempt">();
+    kill(key, Cause::evicted);
+}
+
 void Supervisor::hand_back_unstarted() {
-    for (const auto key : table_.keys()) {
-        const auto* attempt = table_.find(key);
-        // One that was told to start may be running, until its go has expired.
-        const bool too_late = attempt->phase == Phase::ordered && attempt->go_until &&
-                              *attempt->go_until <= context_.now();
-        const bool waits =
-            attempt->phase == Phase::preparing || attempt->phase == Phase::prepared || too_late;
-        if (!waits || attempt->killed_as) continue;
-        reached<"worker_handed_back_an_unstarted_attempt">();
-        kill(key, Cause::evicted);
-    }
+    for (const auto key : table_.keys()) hand_back(key);
 }
 
 void Supervisor::evict_all() {

@@ -32,6 +32,8 @@ public:
     void kill(AttemptKey key, Cause cause);
     // The server says that it is not ours any more: its epoch is stale (O7).
     void disown(AttemptKey key);
+    // Goes back unless it has started (O3).
+    void hand_back(AttemptKey key);
     // Everything that has not started goes back (drain).
     void hand_back_unstarted();
     void evict_all();

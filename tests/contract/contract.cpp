@@ -259,6 +259,7 @@ std::vector<Change> StoreContract::decided(const OverdueView& overdue) {
     std::vector<Change> changes;
     for (const auto& [run, facts, renewal, heard_at, claimed_at] : overdue.runs) {
         const auto decision = decide_recovery(facts);
+        if (decision.order_back) changes.push_back(OrderBack{run.attempt, run.session});
         if (!decision.end) continue;
         auto change = settle(run, *decision.end);
         const bool silent_start = decision.detector == Detector::confirmation;

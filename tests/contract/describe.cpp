@@ -227,7 +227,10 @@ std::string describe(const Overview& overview) {
     for (const auto& worker : overview.workers)
         all += fmt::format("worker {} {} at {} {} of {}{} silent for {}\n", worker.session.value,
                            worker.worker, worker.machine, worker.running, worker.slots,
-                           worker.suspect ? " suspect" : "", worker.silent_for.us);
+                           worker.suspect ? " suspect"
+                           : worker.deaf  ? " deaf"
+                                          : "",
+                           worker.silent_for.us);
     return all;
 }
 

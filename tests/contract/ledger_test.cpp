@@ -153,6 +153,8 @@ TEST_P(Ledger, an_unconfirmed_start_counts_from_its_claim) {
     claim_one(worker);
     pass_with_heartbeats(timing.confirm);
     sweep();
+    pass(timing.recall);
+    sweep();
     EXPECT_EQ(entry().entry.detector, Detector::confirmation);
     EXPECT_EQ(entry().entry.incident, Incident::did_not_start);
     EXPECT_GE(entry().entry.time_to_detect, timing.confirm);

@@ -53,6 +53,8 @@ constexpr std::array store_bugs = {
     Bug::reinstate_after_claim,
     Bug::exclusive_is_reinstated,
     Bug::keeper_not_compared,
+    Bug::deaf_worker_not_noticed,
+    Bug::unstarted_called_lost,
     Bug::takeover_shortens_the_lease,
     Bug::old_session_says_did_not_run,
     Bug::last_rule_judges,

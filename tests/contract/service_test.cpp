@@ -22,6 +22,40 @@ TEST_P(StoreContract, two_servers_never_add_the_same_second) {
     EXPECT_EQ(second.clock, tick.next);
 }
 
+// T2: what makes a deadline is made again by its server, from a time that is not old.
+TEST_P(StoreContract, nothing_behind_a_tick_that_came_too_late_is_done) {
+    const auto clock = run(store().service())->clock;
+    const Tick tick{clock.tick, {clock.tick + 1, clock.now + milliseconds(400), {}}, clock.now};
+    const auto worker = open_session();
+    const auto change = submit_of(Wanted::job());
+    pass(milliseconds(100));
+    const auto reply = commit(other_server, {renewal_of(worker), tick, change});
+    EXPECT_TRUE(reply.replies[0].has_value()) << "renewals stand before it";
+    EXPECT_TRUE(refused(reply.replies[1], Errc::conflict));
+    EXPECT_TRUE(refused(reply.replies[2], Errc::conflict));
+    EXPECT_TRUE(run(store().jobs({change.id}))->empty());
+}
+
+// Two servers may both write tick n + 1; behind its own lost one a server must not build on that.
+TEST_P(StoreContract, a_leading_tick_counts_only_on_the_very_time_it_was_made_from) {
+    const auto clock = run(store().service())->clock;
+    const auto mine = clock.now + milliseconds(200);
+    pass(milliseconds(100));
+    const Tick next{clock.tick + 1, {clock.tick + 2, mine + milliseconds(50), {}}, mine};
+    EXPECT_TRUE(refused(apply(next), Errc::conflict));
+    EXPECT_EQ(now(), clock.now + milliseconds(100));
+}
+
+TEST_P(StoreContract, a_wait_counts_from_the_tick_that_leads_its_group) {
+    const auto clock = run(store().service())->clock;
+    const Tick tick{clock.tick, {clock.tick + 1, clock.now + milliseconds(400), {}}, clock.now};
+    auto spec = Wanted::job();
+    spec.timeouts.queue = seconds(1);
+    const auto change = submit_of(spec);
+    ASSERT_TRUE(commit({tick, change}).replies.back().has_value());
+    EXPECT_EQ(job(change.id).queue_deadline, clock.now + milliseconds(1'400));
+}
+
 TEST_P(StoreContract, service_time_never_goes_back) {
     pass(seconds(10));
     const auto clock = run(store().service())->clock;

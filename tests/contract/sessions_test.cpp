@@ -80,6 +80,19 @@ TEST_P(StoreContract, a_heartbeat_that_is_not_newer_is_ignored) {
     EXPECT_TRUE(apply(heartbeat).has_value());
 }
 
+// A worker that takes nothing after crashes is not one that a person has stopped.
+TEST_P(StoreContract, a_session_drains_only_if_it_says_so) {
+    const auto worker = open_session();
+    for (const std::uint32_t slots : {0U, 4U})
+        for (const bool draining : {true, false}) {
+            auto heartbeat = renewal_of(worker);
+            heartbeat.slots = slots;
+            heartbeat.draining = draining;
+            ASSERT_TRUE(apply(heartbeat).has_value());
+            EXPECT_EQ(session(worker).draining, draining) << slots;
+        }
+}
+
 TEST_P(StoreContract, renewals_only_ever_raise_the_deadline) {
     const auto worker = open_session();
     auto detaching = renewal_of(worker);

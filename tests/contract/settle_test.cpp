@@ -196,6 +196,8 @@ TEST_P(StoreContract, an_attempt_that_never_got_its_go_does_not_come_back) {
     const auto attempt = claim_one(worker);
     pass_with_heartbeats(timing.confirm);
     sweep();
+    pass(timing.recall);
+    sweep();
     ASSERT_TRUE(job(attempt.job).presumed_lost);
     EXPECT_TRUE(refused(apply(Reinstate{worker, attempt}), Errc::conflict));
 }

@@ -93,6 +93,8 @@ TEST_P(StoreContract, a_late_ask_after_a_silent_start_was_given_up_is_fenced) {
     const auto attempt = claim_one(worker);
     pass_with_heartbeats(timing.confirm);
     sweep();
+    pass(timing.recall);
+    sweep();
     EXPECT_EQ(state(id), JobState::ready);
     EXPECT_EQ(last_attempt(id).end->ran, Ran::no);
     EXPECT_TRUE(refused(start(worker, attempt), Errc::fenced));

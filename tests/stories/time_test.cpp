@@ -1,4 +1,7 @@
 // Stories about time: T1, T2, T3.
+#include <algorithm>
+#include <vector>
+
 #include "tests/stories/telling.h"
 
 namespace perdure::stories {
@@ -44,6 +47,43 @@ TEST(TimeStory, three_servers_add_one_second_each_second) {
 
     EXPECT_LE(story.clock().now - before, seconds(61)) << story.replay();
     EXPECT_GE(story.clock().now - before, seconds(55)) << story.replay();
+}
+
+// The shortest wait before the second run of jobs that crash at different moments of a tick.
+Duration shortest_retry_wait(Story& story) {
+    std::vector<JobId> jobs;
+    for (const auto ms : {700, 810, 920, 1'030, 1'140, 1'250, 1'360, 1'470})
+        jobs.push_back(
+            story.submit({.runs_for = milliseconds(ms), .end = End::crash, .bad_attempts = 1}));
+    auto shortest = hours(1);
+    for (const auto job : jobs) {
+        story.run_until_started(job, 2);
+        shortest = std::min(shortest, story.began(job, 1) - story.died(job, 0));
+    }
+    return shortest;
+}
+
+TEST(TimeStory, no_retry_comes_before_its_wait_is_over) {
+    // T2: else a wait counts from the last tick, and one of 1 s lasts half a second.
+    Story story({.slots = 8});
+    EXPECT_GE(shortest_retry_wait(story), seconds(1)) << story.replay();
+}
+
+TEST(TimeStory, no_retry_comes_early_where_several_servers_tick) {
+    // T2: else the group of a server whose tick came too late counts from an older one.
+    Story story({.servers = 3, .workers = 3, .slots = 8});
+    EXPECT_GE(shortest_retry_wait(story), seconds(1)) << story.replay();
+}
+
+TEST(TimeStory, no_job_expires_before_its_queue_timeout) {
+    // T2: else a job that was submitted just before a tick loses half a second.
+    Story story;
+    story.kill(worker(0));
+    story.run_for(milliseconds(12'340));
+    const auto asked_at = story.now();
+    const auto job = story.submit({.queue_timeout = seconds(1)});
+    story.run_until_state(job, JobState::expired);
+    EXPECT_GE(story.now() - asked_at, seconds(1)) << story.replay();
 }
 
 TEST(TimeStory, a_lease_lives_on_while_one_servers_renewals_fail_and_anothers_ticks_commit) {

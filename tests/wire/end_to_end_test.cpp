@@ -116,6 +116,19 @@ TEST_F(EndToEnd, why_names_what_stands_in_the_way) {
     EXPECT_EQ(wait(blocked).at("state"), "succeeded");
 }
 
+TEST_F(EndToEnd, why_names_also_what_will_block_a_job_that_is_not_due) {
+    LiveWorker worker({server_.url()}, "w1", 4);
+    const auto holder = submit(R"({"argv":["wait"],"key":"k"})");
+    eventually([&] { return state(holder) == "running"; });
+    call("POST", "/v1/queues/later/pause");
+    const auto job = submit(R"({"argv":["say","x"],"key":"k","queue":"later","delay":"1h"})");
+    const auto why = json::serialize(call("GET", "/v1/jobs/" + job + "/why"));
+    for (const auto& part : {std::string("it is not due yet"), "key `k` is held by job " + holder,
+                             std::string("queue `later` is paused")})
+        EXPECT_NE(why.find(part), std::string::npos) << why;
+    call("POST", "/v1/jobs/" + holder + "/cancel");
+}
+
 TEST_F(EndToEnd, a_worker_that_is_told_to_drain_leaves) {
     LiveWorker worker({server_.url()}, "w1", 1);
     eventually([&] { return call("GET", "/v1/workers").at("workers").as_array().size() == 1; });

@@ -4,7 +4,9 @@
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/recovery_views.h"
+#include "core/recovery.h"
 #include "core/why.h"
+#include "server/settling.h"
 #include "wire/json_writer.h"
 #include "wire/text_time.h"
 
@@ -25,6 +27,16 @@ std::optional<Duration> run_timeout_in(const JobView& job, WallTime now) {
     return std::max(job.spec->timeouts.run - passed, Duration{});
 }
 
+// What becomes of an attempt whose worker never comes back, as the sweep will decide.
+bool runs_again_after_loss(const RunView& run) {
+    const auto decision = decide_recovery({.state = run.state,
+                                           .terms = run.terms,
+                                           .clean = run.clean,
+                                           .order = run.order,
+                                           .clock = {.now = ServiceTime{INT64_MAX}}});
+    return decision.end && next_after(run, judged(run, *decision.end)).kind != Next::Kind::ended;
+}
+
 WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
     WhyFacts facts{.state = job.state,
                    .queue = job.spec->queue,
@@ -34,17 +46,18 @@ WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
                    .presumed_lost = job.presumed_lost,
                    .queue_timeout_in = rest(job.queue_deadline, clock),
                    .total_timeout_in = rest(job.total_deadline, clock)};
-    if (job.blocked_on) {
-        const bool key = job.blocked_on->kind == Thing::Kind::key;
-        facts.blocked_on = (key ? "key `" : "limit `") + job.blocked_on->name + "`";
-    }
     const bool suspect = !job.attempts.empty() && is_suspect(job.attempts.back().end) &&
                          job.attempts.back().generation == job.generation;
     // A stay in line began when its queue timeout did.
     if (suspect && job.queue_deadline)
         facts.suspect_for = clock.now - (*job.queue_deadline - job.spec->timeouts.queue);
+    facts.held = job.state == JobState::blocked && !job.blocked_on;
+    // It gets in line only then, should it be let go.
+    if (facts.held && !facts.due_at && job.attempts.empty()) facts.due_at = job.spec->run_at;
     if (job.run) {
         facts.asks = job.run->terms.asks;
+        facts.hold = job.run->terms.release_after;
+        facts.runs_again = runs_again_after_loss(*job.run);
         facts.kill_ordered = job.run->order;
     }
     return facts;
@@ -57,13 +70,20 @@ void add_workers(const JobView& job, const Overview& overview, WhyFacts& facts) 
         if (job.run && job.run->session == line.session) {
             facts.worker = line.worker;
             facts.silent_for = line.silent_for;
+            facts.lease_left = line.lease_left;
         }
         if (!matches(line.offer, shape)) continue;
-        ++facts.workers.matching;
+        auto& workers = facts.workers;
+        ++workers.matching;
+        const bool is_doubtful = line.suspect || (line.deaf && !line.draining);
+        if (is_doubtful && workers.doubtful.size() < holders_shown)
+            workers.doubtful.push_back(line.worker);
         if (line.suspect)
-            ++facts.workers.suspect;
-        else if (line.slots == 0)
-            ++facts.workers.draining;
+            ++workers.suspect;
+        else if (line.draining)
+            ++workers.draining;
+        else if (line.deaf)
+            ++workers.deaf;
         else
             facts.workers.free_slots += line.slots - std::min(line.slots, line.running);
     }
@@ -72,7 +92,7 @@ void add_workers(const JobView& job, const Overview& overview, WhyFacts& facts) 
 }
 
 // Who holds the key or limit: it runs, or keeps it while it is ready to run again at once.
-Task<Result<std::vector<std::string>>> holders_of(Api& api, const Thing& thing) {
+Task<Result<std::vector<std::string>>> holders_of(Api& api, Thing thing) {
     std::vector<std::string> ids;
     JobFilter filter{
         .tenant = thing.tenant, .states = {JobState::starting, JobState::running}, .limit = 1000};
@@ -86,6 +106,29 @@ Task<Result<std::vector<std::string>>> holders_of(Api& api, const Thing& thing) 
         if (holds && ids.size() < holders_shown) ids.push_back(line.id.text());
     }
     co_return ids;
+}
+
+bool is_full(const Thing& thing, const Overview& overview) {
+    return std::any_of(overview.limits.begin(), overview.limits.end(), [&](const auto& line) {
+        return line.name == thing.name && line.taken >= line.max;
+    });
+}
+
+// All keys and limits that it needs and cannot have, not only the one that it is blocked on.
+Task<Result<std::vector<WhyThing>>> taken_things(Api& api, JobView job, Overview overview) {
+    std::vector<WhyThing> taken;
+    for (const auto& thing : things_of(*job.spec)) {
+        const bool is_key = thing.kind == Thing::Kind::key;
+        const bool is_it = job.blocked_on == thing;
+        if (!is_key && !is_it && !is_full(thing, overview)) continue;
+        auto holders = co_await holders_of(api, thing);
+        if (!holders) co_return holders.error();
+        std::erase(*holders, job.id.text());
+        if (is_key && !is_it && holders->empty()) continue;
+        const auto name = (is_key ? "key `" : "limit `") + thing.name + "`";
+        taken.push_back({name, std::move(*holders)});
+    }
+    co_return taken;
 }
 
 // What has not ended yet, and where that is.
@@ -140,10 +183,11 @@ Task<Response> explain_job(Api& api, const Request& request) {
     auto facts = facts_of(*job, overview->clock);
     facts.run_timeout_in = run_timeout_in(*job, api.clock.wall());
     add_workers(*job, *overview, facts);
-    if (job->blocked_on) {
-        auto holders = co_await holders_of(api, *job->blocked_on);
-        if (!holders) co_return problem(holders.error());
-        facts.holders = std::move(*holders);
+    const bool waits = place_of(job->state).place != Place::run && !has_ended(job->state);
+    if (waits && !job->kept_until) {
+        auto taken = co_await taken_things(api, *job, *overview);
+        if (!taken) co_return problem(taken.error());
+        facts.taken = std::move(*taken);
     }
     if (job->state == JobState::waiting) {
         auto awaited = co_await awaited_by(api, *job);

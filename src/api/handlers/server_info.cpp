@@ -22,7 +22,9 @@ void append_jobs(std::string& out, const Overview& overview) {
                            place.name, line.jobs[static_cast<std::size_t>(place.state)]);
     std::uint64_t slots = 0;
     std::uint64_t running = 0;
+    std::uint64_t deaf = 0;
     for (const auto& line : overview.workers) {
+        deaf += line.deaf ? 1 : 0;
         slots += line.slots;
         running += line.running;
     }
@@ -33,6 +35,7 @@ void append_jobs(std::string& out, const Overview& overview) {
                    quarantined);
     fmt::format_to(into, "# TYPE perdure_workers gauge\nperdure_workers {}\n",
                    overview.workers.size());
+    fmt::format_to(into, "# TYPE perdure_deaf_workers gauge\nperdure_deaf_workers {}\n", deaf);
     fmt::format_to(into, "# TYPE perdure_slots gauge\nperdure_slots {}\n", slots);
     fmt::format_to(into, "# TYPE perdure_slots_taken gauge\nperdure_slots_taken {}\n", running);
 }

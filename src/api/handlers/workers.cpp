@@ -26,6 +26,8 @@ void write_worker(JsonWriter& out, const WorkerLine& line) {
     write_names(out, "queues", line.offer.queues);
     write_names(out, "kinds", line.offer.kinds);
     out.field("suspect", line.suspect);
+    out.field("draining", line.draining);
+    if (line.deaf) out.field("deaf", true);
     out.field("silent_for", duration_text(line.silent_for));
     out.end_object();
 }

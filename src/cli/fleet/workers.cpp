@@ -13,7 +13,8 @@ namespace {
 
 Cell state_of(const boost::json::value& worker) {
     if (truth_of(worker, "suspect")) return Cell("suspect", Colour::yellow);
-    if (number_of(worker, "slots") == 0) return Cell("draining", Colour::yellow);
+    if (truth_of(worker, "deaf")) return Cell("deaf", Colour::yellow);
+    if (truth_of(worker, "draining")) return Cell("draining", Colour::yellow);
     return Cell("ok", Colour::green);
 }
 

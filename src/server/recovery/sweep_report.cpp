@@ -26,6 +26,11 @@ SweepFinding finding_of(const RunStep& step, const ServiceTick& clock,
     const auto worker = found == workers.end() ? std::string("its worker") : found->second;
     SweepFinding finding{
         .attempt = run.attempt, .seen_by = step.decision.rule, .rule = step.decision.rule};
+    if (step.decision.order_back) {
+        finding.saw = fmt::format("{} is heard, and has not started it", worker);
+        finding.does = "it is ordered back";
+        return finding;
+    }
     if (!step.settle) {
         const auto silence = (clock.now - step.overdue->heard_at).seconds();
         finding.acts = false;
@@ -81,8 +86,11 @@ SweepSteps decide_steps(const OverdueView& overdue) {
 
 std::vector<Change> changes_of(const SweepSteps& steps) {
     std::vector<Change> changes;
-    for (const auto& step : steps.runs)
+    for (const auto& step : steps.runs) {
+        const auto& run = step.overdue->run;
         if (step.settle) changes.push_back(*step.settle);
+        if (step.decision.order_back) changes.push_back(OrderBack{run.attempt, run.session});
+    }
     for (const auto& step : steps.waits) {
         if (!step.acts()) continue;
         const auto& waiting = *step.overdue;

@@ -53,7 +53,7 @@ Sighting seen_at_opening(const OpenRequest& request, const SessionView& previous
     return {.detector = rebooted ? Detector::reboot : Detector::takeover,
             .rule = decision.rule,
             .silent_for = request.away != Duration{} ? request.away : silent_for,
-            .announced = previous.slots == 0};
+            .announced = previous.draining};
 }
 
 }  // namespace

@@ -23,6 +23,10 @@ ListedByAttempt by_attempt(const std::vector<Listed>& listed) {
     return found;
 }
 
+bool is_draining(const HeartbeatRequest& request) {
+    return request.draining.value_or(request.slots == 0);
+}
+
 ReconcileFacts owned_facts(const RunView& run, const ListedByAttempt& listed, std::uint64_t seen) {
     const auto found = listed.find(run.attempt);
     return {.in_run = true,
@@ -32,6 +36,7 @@ ReconcileFacts owned_facts(const RunView& run, const ListedByAttempt& listed, st
             .clean = run.clean,
             .isolation = run.terms.isolation,
             .order = run.order,
+            .recalled = run.recalled,
             .assignment = run.assignment,
             .listed = found == listed.end() ? std::nullopt : std::optional(found->second),
             .seen = seen};
@@ -56,6 +61,7 @@ std::uint64_t content_hash(const HeartbeatRequest& request) {
     const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3ULL; };
     mix(request.seen);
     mix(request.slots);
+    mix(is_draining(request) ? 1 : 0);
     for (const auto& listed : request.attempts) {
         mix(listed.attempt.job.value);
         mix(listed.attempt.epoch.value);
@@ -119,6 +125,7 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
                 .content_hash = hash,
                 .seen = request.seen,
                 .slots = request.slots,
+                .draining = is_draining(request),
                 .offer = request.offer,
                 .lease = request.lease};
     auto strangers =
@@ -187,6 +194,7 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::reconcile(HeartbeatRequest 
                 answer.stop.push_back(run.attempt);
                 break;
             case Kind::kill: answer.kill.push_back({run.attempt, *run.order}); break;
+            case Kind::recall: answer.recall.push_back(run.attempt); break;
             case Kind::store_is_behind: break;  // judge_strangers() has ended this life
         }
     }

@@ -31,7 +31,8 @@ void StreamPipe::send(StreamMessage message) {
     if (broken_) return;
     auto& parts = cluster_.parts();
     // A kill order on the stream is a hint: the heartbeat's answer carries it as well.
-    const bool hint = std::holds_alternative<KillOrder>(message);
+    const bool hint =
+        std::holds_alternative<KillOrder>(message) || std::holds_alternative<RecallOrder>(message);
     if (hint && parts.plan.all_hints_dropped) return;
     if (auto* tap = parts.network.tap()) {
         const Message seen{

@@ -51,6 +51,7 @@ struct TouchedJob {
     JobId operator()(const Settle& c) const { return c.attempt.job; }
     JobId operator()(const Reinstate& c) const { return c.attempt.job; }
     JobId operator()(const OrderKill& c) const { return c.attempt.job; }
+    JobId operator()(const OrderBack& c) const { return c.attempt.job; }
     JobId operator()(const MoveWaiting& c) const { return c.job; }
     JobId operator()(const Cancel& c) const { return c.job; }
     JobId operator()(const Hold& c) const { return c.job; }

@@ -9,11 +9,11 @@ namespace {
 
 // In the order of the variant.
 constexpr std::array<std::string_view, std::variant_size_v<Change>> change_names = {
-    "renew ",        "tick ",         "submit ",       "submit_all ",  "add_callback ",
-    "claim ",        "open_session ", "open_stream ",  "end_session ", "start ",
-    "report ",       "progress ",     "settle ",       "reinstate ",   "order_kill ",
-    "move_waiting ", "cancel ",       "hold ",         "quarantine ",  "promote ",
-    "keeper ",       "forget_ended ", "define_limit ", "pause_queue ",
+    "renew ",      "tick ",         "submit ",       "submit_all ",   "add_callback ",
+    "claim ",      "open_session ", "open_stream ",  "end_session ",  "start ",
+    "report ",     "progress ",     "settle ",       "reinstate ",    "order_kill ",
+    "order_back ", "move_waiting ", "cancel ",       "hold ",         "quarantine ",
+    "promote ",    "keeper ",       "forget_ended ", "define_limit ", "pause_queue ",
 };
 
 std::string_view name_of(ReportItem::Kind kind) {
@@ -36,6 +36,7 @@ std::string names_of(const ReportRequest& request) {
 }
 
 std::string names_of(const StreamMessage& message) {
+    if (std::holds_alternative<RecallOrder>(message)) return "recall ";
     return std::holds_alternative<Assignment>(message) ? "assignment " : "kill ";
 }
 

@@ -14,6 +14,7 @@
 namespace perdure::memory {
 namespace {
 
+Error another_was_first() { return error(Errc::conflict, "another server was first"); }
 Error fenced_off() { return error(Errc::fenced, "this server's life was fenced off"); }
 
 // Its mark stays (L3).
@@ -106,7 +107,13 @@ Result<GroupReply> commit(State& state, const Group& group) {
 
     GroupReply reply;
     reply.replies.reserve(group.changes.size());
-    for (const auto& change : group.changes) reply.replies.push_back(apply_one(state, change));
+    bool is_led_astray = false;
+    for (const auto& change : group.changes) {
+        reply.replies.push_back(is_led_astray ? ChangeReply(another_was_first())
+                                              : apply_one(state, change));
+        const auto* tick = std::get_if<Tick>(&change);
+        if (tick && tick->leads_from && !reply.replies.back()) is_led_astray = true;
+    }
     PERDURE_ASSERT(state.places.total() == state.jobs.size());
     reply.clock = state.clock;
     reply.work_appeared = state.work_appeared;
@@ -128,13 +135,15 @@ Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fenc
 
 ChangeReply apply(State& state, const Tick& change) {
     const auto& clock = state.clock;
-    if (change.seen_tick != clock.tick) {
+    const bool is_newest =
+        change.seen_tick == clock.tick && change.leads_from.value_or(clock.now) == clock.now;
+    if (!is_newest) {
         if (zoo(Bug::each_server_adds_its_own_second)) {
             state.clock.now = clock.now + state.timing.tick_advance_max;
             ++state.clock.tick;
             return {Applied{}};
         }
-        return error(Errc::conflict, "another server was first");
+        return another_was_first();
     }
     const bool goes_on = change.next.tick == change.seen_tick + 1 && change.next.now >= clock.now &&
                          change.next.grace_until >= clock.grace_until;

@@ -33,6 +33,7 @@ ChangeReply apply(State& state, const Progress& change);
 ChangeReply apply(State& state, const Settle& change);
 ChangeReply apply(State& state, const Reinstate& change);
 ChangeReply apply(State& state, const OrderKill& change);
+ChangeReply apply(State& state, const OrderBack& change);
 // jobs.cpp
 ChangeReply apply(State& state, const Submit& change);
 ChangeReply apply(State& state, const SubmitAll& change);

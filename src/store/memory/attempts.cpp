@@ -96,6 +96,21 @@ ReportFacts report_facts(State& state, const Subject& subject, const Report& sai
             .job_ended = has_ended(state_of(*subject.job))};
 }
 
+// What the end of an attempt says about the hearing of the session that owned it (O3).
+void note_end(State& state, const Subject& subject, const AttemptEnd& end, Sighting& seen) {
+    using Event = HearingFacts::Event;
+    const auto owner = subject.attempt->session();
+    if (end.ran == Ran::yes) note_hearing(state, owner, Event::confirmed, subject.job->id);
+    if (is_unconfirmed_start(end, seen))
+        seen.turned_deaf = note_hearing(state, owner, Event::unconfirmed, subject.job->id);
+}
+
+// A start, or one that comes too late: either way the session hears (O3).
+void note_start(State& state, const Subject& subject, SessionId speaker) {
+    if (!subject.attempt || !subject.attempt->was_owned_by(speaker)) return;
+    note_hearing(state, speaker, HearingFacts::Event::confirmed, subject.job->id);
+}
+
 Next accept(State& state, const Subject& subject, const Report& said, std::string_view rule) {
     auto end = said.end;
     end.reported = true;
@@ -105,7 +120,11 @@ Next accept(State& state, const Subject& subject, const Report& said, std::strin
     const auto policy = policy_of(state, *subject.job, *subject.attempt);
     end = judged(end, policy, said.evidence.get());
     const auto next = next_after(*subject.job, *subject.attempt, end, policy);
-    const Sighting seen{.detector = Detector::report, .rule = rule, .silent_for = said.age};
+    const bool recalled = subject.run && subject.run->recalled;
+    Sighting seen{.detector = recalled ? Detector::confirmation : Detector::report,
+                  .rule = recalled ? "O3/handed_back" : rule,
+                  .silent_for = said.age};
+    note_end(state, subject, end, seen);
     end_attempt(state, *subject.job, *subject.attempt, end, next, seen);
     return next;
 }
@@ -153,10 +172,18 @@ const char* why_not_reinstated(const Subject& subject) {
     return nullptr;
 }
 
+const char* why_not_ordered_back(const Run* run, const OrderBack& change) {
+    if (!run || run->session != change.session) return "the attempt is not in `run` there";
+    if (run->state != JobState::starting) return "it has started";
+    if (run->order || run->recalled) return "its end is ordered already";
+    return nullptr;
+}
+
 }  // namespace
 
 ChangeReply apply(State& state, const Start& change) {
     const auto subject = find(state, change.attempt);
+    note_start(state, subject, change.session);
     if (!subject.run) {
         if (is_late_ask_answered(state, subject, change.session)) return {Applied{}};
         const auto decision = decide_start(unowned_start_facts(subject));
@@ -174,6 +201,7 @@ ChangeReply apply(State& state, const Start& change) {
     if (decision.commit_running) {
         auto run = *subject.run;
         run.state = JobState::running;
+        run.recalled = false;  // it was quicker
         subject.attempt->start_committed = true;
         subject.attempt->started_on = state.wall;
         move(state, *subject.job, run);
@@ -244,7 +272,9 @@ ChangeReply apply(State& state, const Settle& change) {
         if (why) return error(Errc::conflict, why);
     }
     if (!change.end.reported) ++state.sessions.at(subject.run->session).given_up;
-    end_attempt(state, *subject.job, *subject.attempt, change.end, change.next, change.seen);
+    auto seen = change.seen;
+    note_end(state, subject, change.end, seen);
+    end_attempt(state, *subject.job, *subject.attempt, change.end, change.next, seen);
     return {Applied{}};
 }
 
@@ -261,6 +291,7 @@ ChangeReply apply(State& state, const Reinstate& change) {
     reached<"presumed_loss_undone">();
     const auto owner = subject.attempt->session();
     enter(state, *subject.job, change.attempt.epoch, owner, {.seen = change.seen});
+    note_hearing(state, session->id, HearingFacts::Event::confirmed, subject.job->id);
     put_into_run(state, subject, *session);
     return {Applied{}};
 }
@@ -273,6 +304,19 @@ ChangeReply apply(State& state, const OrderKill& change) {
     if (subject.run->order == Cause::cancelled) return {Applied{}};
     auto run = *subject.run;
     run.order = change.cause;
+    run.recalled = false;  // a kill is stronger
+    move(state, *subject.job, run);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const OrderBack& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    if (const char* why = why_not_ordered_back(subject.run, change))
+        return error(Errc::conflict, why);
+    auto run = *subject.run;
+    run.recalled = true;
+    run.confirm_deadline = state.clock.now + state.timing.recall;
     move(state, *subject.job, run);
     return {Applied{}};
 }

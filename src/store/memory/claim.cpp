@@ -5,6 +5,7 @@
 #include "base/probe.h"
 #include "base/zoo.h"
 #include "store/memory/apply.h"
+#include "store/memory/ending.h"
 #include "store/memory/relations/relations.h"
 
 namespace perdure::memory {
@@ -67,7 +68,16 @@ bool has_unconfirmed_start(const State& state, SessionId session) {
     const auto& runs = state.places.runs_of(session);
     return std::any_of(runs.begin(), runs.end(), [&](const auto& entry) {
         const auto& run = *state.jobs.at(entry.second).template in<Run>();
-        return run.state == JobState::starting && run.confirm_deadline <= state.clock.now;
+        const bool late = run.recalled || run.confirm_deadline <= state.clock.now;
+        return run.state == JobState::starting && late;
+    });
+}
+
+bool has_starting(const State& state, const SessionRow& session) {
+    if (!session.hearing.is_deaf()) return false;  // only then it matters
+    const auto& runs = state.places.runs_of(session.id);
+    return std::any_of(runs.begin(), runs.end(), [&](const auto& entry) {
+        return state_of(state.jobs.at(entry.second)) == JobState::starting;
     });
 }
 
@@ -84,7 +94,8 @@ std::uint32_t free_slots(const State& state, const SessionRow& session) {
 bool another_could_take(const State& state, const JobRow& job, const SessionRow& session) {
     return std::any_of(state.sessions.begin(), state.sessions.end(), [&](const auto& entry) {
         const SessionRow& other = entry.second;
-        return other.open && other.slots > 0 && state.clock.now < other.lease_deadline &&
+        return other.open && other.slots > 0 && !other.hearing.is_deaf() &&
+               state.clock.now < other.lease_deadline &&
                !other.directory.same_place(session.directory) && matches(other.offer, job.shape);
     });
 }
@@ -179,6 +190,8 @@ ChangeReply apply(State& state, const Claim& change) {
     ClaimantFacts facts{.session_is_open = session->open,
                         .stream_is_current = session->stream == change.stream,
                         .unconfirmed_start = has_unconfirmed_start(state, session->id),
+                        .starting = has_starting(state, *session),
+                        .hearing = session->hearing,
                         .lease_deadline = session->lease_deadline,
                         .heard_at = session->heard_at,
                         .clock = state.clock};
@@ -188,7 +201,10 @@ ChangeReply apply(State& state, const Claim& change) {
         const bool gone = !facts.session_is_open || !facts.stream_is_current;
         return error(gone ? Errc::fenced : Errc::conflict, std::string(decision.rule));
     }
-    return {claim(state, *session, change.max)};
+    auto claimed = claim(state, *session, std::min(change.max, decision.max));
+    if (!claimed.assignments.empty())
+        note_hearing(state, session->id, HearingFacts::Event::claimed, JobId{});
+    return {std::move(claimed)};
 }
 
 }  // namespace perdure::memory

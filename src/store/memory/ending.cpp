@@ -108,6 +108,15 @@ void end_attempt(State& state, JobRow& job, AttemptRow& attempt, const AttemptEn
     go_on(state, job, owner, end, next);
 }
 
+bool note_hearing(State& state, SessionId session, HearingFacts::Event event, JobId job) {
+    SessionRow* row = state.session(session);
+    if (!row) return false;
+    auto decision = decide_hearing(
+        {.known = row->hearing, .event = event, .job = job, .now = state.clock.now}, state.timing);
+    row->hearing = std::move(decision.hearing);
+    return decision.turned_deaf;
+}
+
 const char* why_outdated(const State& state, const JobRow& job, const AttemptRow& attempt,
                          const AttemptEnd& end, const Next& next) {
     const bool honours_it = next.kind == Next::Kind::ended && (next.state == JobState::cancelled ||

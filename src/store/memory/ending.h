@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "core/hearing.h"
 #include "core/recovery.h"
 #include "store/memory/state.h"
 
@@ -23,6 +24,9 @@ Next next_after(const JobRow& job, const AttemptRow& attempt, const AttemptEnd& 
 // Records the end and moves the job on, all in one: outcome or line, holders, promotion, ledger.
 void end_attempt(State& state, JobRow& job, AttemptRow& attempt, const AttemptEnd& end,
                  const Next& next, const Sighting& seen);
+
+// What was seen of a session's starts (O3). True: it has turned deaf by this.
+bool note_hearing(State& state, SessionId session, HearingFacts::Event event, JobId job);
 
 // Why an end that was decided outside of this transaction no longer fits the attempt; nothing if
 // it does. A cancel, a `begin` or another owner may have come since the facts were read.

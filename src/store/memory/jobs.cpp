@@ -49,6 +49,7 @@ void cancel_unstarted(State& state, JobRow& job, std::string_view rule) {
 void order(State& state, JobRow& job, Cause cause) {
     auto run = *job.in<Run>();
     run.order = cause;
+    run.recalled = false;  // a kill is stronger
     move(state, job, run);
 }
 

@@ -19,6 +19,7 @@
 #include "core/cause.h"
 #include "core/claim.h"
 #include "core/evidence.h"
+#include "core/hearing.h"
 #include "core/isolation.h"
 #include "core/job.h"
 #include "core/ledger.h"
@@ -84,6 +85,7 @@ struct Run {
     JobState state = JobState::starting;
     ServiceTime confirm_deadline;
     std::optional<Cause> order;
+    bool recalled = false;  // ordered back; then `confirm_deadline` is when it is given up (O3)
 };
 // Waits for others to end: JobRow::awaited.
 struct Wait {
@@ -175,10 +177,12 @@ struct SessionRow {
     std::uint64_t seen = 0;
     std::uint64_t renewal = 1;
     std::uint32_t slots = 0;
+    bool draining = false;  // it has said that it leaves
     Offer offer;
     ServiceTime lease_deadline;
     ServiceTime heard_at;
     std::uint32_t given_up = 0;  // attempts presumed lost since its last renewal (E4: "alone")
+    Hearing hearing;
     std::shared_ptr<const PolicyChoice> policy;  // of its worker, if that has one of its own
 };
 

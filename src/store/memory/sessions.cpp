@@ -55,6 +55,7 @@ void take_over(State& state, JobRow& job, SessionRow& heir) {
     }
     run.session = heir.id;
     run.assignment = draw_assignment(state, heir);
+    run.recalled = false;  // the new session may start it
     if (run.state == JobState::starting)
         run.confirm_deadline = state.clock.now + state.timing.confirm;
     attempt.owners.push_back(heir.id);
@@ -98,6 +99,7 @@ ChangeReply apply(State& state, const Renew& change) {
     session->content_hash = change.content_hash;
     session->seen = std::max(session->seen, change.seen);
     session->slots = change.slots;
+    session->draining = change.draining;
     session->offer = change.offer;
     session->given_up = 0;
     ++session->renewal;

@@ -23,6 +23,7 @@ RunView show_run(const State& state, const JobRow& job) {
             .terms = attempt.terms,
             .clean = attempt.clean,
             .order = run.order,
+            .recalled = run.recalled,
             .confirm_deadline = run.confirm_deadline,
             .spec = job.spec,
             .checkpoint = checkpoint_before(job, run.epoch),
@@ -59,6 +60,8 @@ OverdueRun show_overdue_run(const State& state, const JobRow& job) {
                      .terms = run.terms,
                      .clean = run.clean,
                      .order = run.order,
+                     .recalled = run.recalled,
+                     .heard = !is_silent(session.heard_at, state.clock.now, state.timing),
                      .saw_assignment = session.seen >= run.assignment,
                      .alone = state.places.runs_of(session.id).size() + session.given_up == 1,
                      .lease_deadline = session.lease_deadline,
@@ -182,15 +185,18 @@ std::optional<WorkerLine> show_worker(const State& state, const SessionRow& sess
                     .slots = session.slots,
                     .running = static_cast<std::uint32_t>(runs.size()),
                     .offer = session.offer,
-                    .silent_for = state.clock.now - session.heard_at};
+                    .silent_for = state.clock.now - session.heard_at,
+                    .lease_left = session.lease_deadline - state.clock.now,
+                    .draining = session.draining};
     const auto presence = decide_presence({.heard_at = session.heard_at,
                                            .lease_deadline = session.lease_deadline,
-                                           .slots = line.slots,
+                                           .draining = session.draining,
                                            .running = line.running,
                                            .now = state.clock.now},
                                           state.timing);
     if (presence.left) return std::nullopt;
     line.suspect = presence.suspect;
+    line.deaf = session.hearing.is_deaf();
     return line;
 }
 
@@ -220,9 +226,11 @@ SessionView show_session(const State& state, const SessionRow& session) {
                      .seen = session.seen,
                      .renewal = session.renewal,
                      .slots = session.slots,
+                     .draining = session.draining,
                      .offer = session.offer,
                      .lease_deadline = session.lease_deadline,
                      .heard_at = session.heard_at,
+                     .hearing = session.hearing,
                      .policy = session.policy,
                      .clock = state.clock};
     for (const auto& [assignment, id] : state.places.runs_of(session.id))

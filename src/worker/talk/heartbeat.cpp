@@ -46,6 +46,7 @@ HeartbeatRequest Heartbeat::build() {
             .number = ++last_number_,
             .seen = session_.numbers().name(),
             .slots = context_.slots(),
+            .draining = context_.mode != WorkerMode::working,
             .offer = context_.options.offer,
             .lease = detaches ? timing.detach_lease : timing.lease,
             .attempts = table_.for_heartbeat(),
@@ -124,6 +125,7 @@ void Heartbeat::obey(const Sent& sent, HeartbeatAnswerMessage answer) {
     renew(sent, answer.stop);
     announced(sent.mode);
     for (const auto& order : answer.kill) supervisor_.kill(order.attempt, order.cause);
+    for (const auto key : answer.recall) supervisor_.hand_back(key);
     for (auto& assignment : answer.resent) {
         reached<"worker_got_an_assignment_again">();
         supervisor_.take(std::move(assignment));

@@ -69,6 +69,8 @@ Task<void> StreamReader::read(std::shared_ptr<Stream> stream, SessionId session)
                 supervisor_.take(std::move(*assignment));
             else if (const auto* order = std::get_if<KillOrder>(&message))
                 supervisor_.kill(order->attempt, order->cause);
+            else if (const auto* recall = std::get_if<RecallOrder>(&message))
+                supervisor_.hand_back(recall->attempt);
             else
                 drain_();
         }

@@ -89,6 +89,21 @@ void keep_evidence(State& state, const Subject& subject, const EvidenceRef& evid
     state.keep(*subject.job, *subject.attempt, Large::evidence, evidence ? &bytes : nullptr);
 }
 
+// What the end of an attempt says about the hearing of the session that owned it (O3).
+void note_end(State& state, const Subject& subject, const AttemptEnd& end, Sighting& seen) {
+    using Event = HearingFacts::Event;
+    const auto owner = subject.attempt->session();
+    if (end.ran == Ran::yes) note_hearing(state, owner, Event::confirmed, subject.job->id);
+    if (is_unconfirmed_start(end, seen))
+        seen.turned_deaf = note_hearing(state, owner, Event::unconfirmed, subject.job->id);
+}
+
+// A start, or one that comes too late: either way the session hears (O3).
+void note_start(State& state, const Subject& subject, SessionId speaker) {
+    if (!subject.attempt || !subject.attempt->was_owned_by(speaker)) return;
+    note_hearing(state, speaker, HearingFacts::Event::confirmed, subject.job->id);
+}
+
 Next accept(State& state, const Subject& subject, const Report& said, std::string_view rule) {
     auto end = said.end;
     end.reported = true;
@@ -99,7 +114,11 @@ Next accept(State& state, const Subject& subject, const Report& said, std::strin
     end = judged(end, policy, said.evidence.get());
     const auto epoch = subject.attempt->epoch;
     const auto next = next_after(state.load, *subject.job, epoch, end, policy);
-    const Sighting seen{.detector = Detector::report, .rule = rule, .silent_for = said.age};
+    const bool recalled = subject.run && subject.run->recalled;
+    Sighting seen{.detector = recalled ? Detector::confirmation : Detector::report,
+                  .rule = recalled ? "O3/handed_back" : rule,
+                  .silent_for = said.age};
+    note_end(state, subject, end, seen);
     end_attempt(state, *subject.job, epoch, end, next, seen);
     return next;
 }
@@ -143,10 +162,18 @@ const char* why_not_reinstated(const Subject& subject) {
     return nullptr;
 }
 
+const char* why_not_ordered_back(const Run* run, const OrderBack& change) {
+    if (!run || run->session != change.session) return "the attempt is not in `run` there";
+    if (run->state != JobState::starting) return "it has started";
+    if (run->order || run->recalled) return "its end is ordered already";
+    return nullptr;
+}
+
 }  // namespace
 
 ChangeReply apply(State& state, const Start& change) {
     const auto subject = find(state, change.attempt);
+    note_start(state, subject, change.session);
     if (!subject.run) {
         const auto decision = decide_start(unowned_start_facts(subject));
         if (decision.answer == StartAnswer::again)
@@ -163,6 +190,7 @@ ChangeReply apply(State& state, const Start& change) {
     if (decision.commit_running) {
         auto run = *subject.run;
         run.state = JobState::running;
+        run.recalled = false;  // it was quicker
         subject.attempt->start_committed = true;
         subject.attempt->started_on = state.service.wall;
         move(state, *subject.job, run);
@@ -227,7 +255,9 @@ ChangeReply apply(State& state, const Settle& change) {
     const auto* why = why_outdated(state, *subject.job, *subject.attempt, change.end, change.next);
     if (why) return error(Errc::conflict, why);
     if (!change.end.reported) ++state.change_session(session).given_up;
-    end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next, change.seen);
+    auto seen = change.seen;
+    note_end(state, subject, change.end, seen);
+    end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next, seen);
     return {Applied{}};
 }
 
@@ -244,6 +274,7 @@ ChangeReply apply(State& state, const Reinstate& change) {
     reached<"presumed_loss_undone">();
     const auto owner = subject.attempt->session();
     enter(state, *subject.job, change.attempt.epoch, owner, {.seen = change.seen});
+    note_hearing(state, session->id, HearingFacts::Event::confirmed, subject.job->id);
     put_into_run(state, subject, session->id);
     return {Applied{}};
 }
@@ -255,6 +286,18 @@ ChangeReply apply(State& state, const OrderKill& change) {
     // A person's word stays: a cancelled job is never retried, whatever else was ordered (E1).
     if (subject.run->order == Cause::cancelled) return {Applied{}};
     order_kill(state, *subject.job, change.cause);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const OrderBack& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    if (const char* why = why_not_ordered_back(subject.run, change))
+        return error(Errc::conflict, why);
+    auto run = *subject.run;
+    run.recalled = true;
+    run.confirm_deadline = state.now() + state.timing.recall;
+    move(state, *subject.job, run);
     return {Applied{}};
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/probe.h"
 #include "store/sqlite/apply/apply.h"
+#include "store/sqlite/apply/ending.h"
 #include "store/sqlite/apply/moves.h"
 
 namespace perdure::sqlite {
@@ -143,12 +144,20 @@ std::uint32_t free_slots(const State& state, const SessionRow& session) {
     return session.slots - std::min(session.slots, used);
 }
 
+bool has_starting(const State& state, const SessionRow& session) {
+    if (!session.hearing.is_deaf()) return false;  // only then it matters
+    const auto& runs = state.runs_of(session.id);
+    return std::any_of(runs.begin(), runs.end(),
+                       [](const auto& entry) { return entry.second.state == JobState::starting; });
+}
+
 // Whether to wait for another worker makes sense: one that lives and takes such jobs.
 bool Claiming::another_could_take(const JobRow& job) const {
     const auto& shape = state_.shapes.shape(job.shape);
     return std::any_of(state_.sessions().begin(), state_.sessions().end(), [&](const auto& entry) {
         const SessionRow& other = entry.second;
-        return other.open && other.slots > 0 && state_.now() < other.lease_deadline &&
+        return other.open && other.slots > 0 && !other.hearing.is_deaf() &&
+               state_.now() < other.lease_deadline &&
                !other.directory.same_place(session_.directory) && matches(other.offer, shape);
     });
 }
@@ -242,6 +251,8 @@ ChangeReply apply(State& state, const Claim& change) {
     const ClaimantFacts facts{.session_is_open = session->open,
                               .stream_is_current = session->stream == change.stream,
                               .unconfirmed_start = state.has_unconfirmed_start(session->id),
+                              .starting = has_starting(state, *session),
+                              .hearing = session->hearing,
                               .lease_deadline = session->lease_deadline,
                               .heard_at = session->heard_at,
                               .clock = state.service.clock};
@@ -250,8 +261,11 @@ ChangeReply apply(State& state, const Claim& change) {
         const bool gone = !facts.session_is_open || !facts.stream_is_current;
         return error(gone ? Errc::fenced : Errc::conflict, std::string(decision.rule));
     }
-    const auto wanted = std::min(change.max, free_slots(state, *session));
-    return {Claiming(state, *session, wanted).run()};
+    const auto wanted = std::min({change.max, decision.max, free_slots(state, *session)});
+    auto claimed = Claiming(state, *session, wanted).run();
+    if (!claimed.assignments.empty())
+        note_hearing(state, change.session, HearingFacts::Event::claimed, JobId{});
+    return {std::move(claimed)};
 }
 
 }  // namespace perdure::sqlite

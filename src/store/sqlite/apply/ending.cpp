@@ -104,6 +104,17 @@ void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, 
     go_on(state, job, owner, end, next);
 }
 
+bool note_hearing(State& state, SessionId session, HearingFacts::Event event, JobId job) {
+    const SessionRow* row = state.session(session);
+    if (!row) return false;
+    auto decision = decide_hearing(
+        {.known = row->hearing, .event = event, .job = job, .now = state.now()}, state.timing);
+    // Nearly always nothing is new: then the row need not be written.
+    if (decision.hearing == row->hearing) return false;
+    state.change_session(session).hearing = std::move(decision.hearing);
+    return decision.turned_deaf;
+}
+
 const char* why_outdated(const State& state, const JobRow& job, const AttemptRow& attempt,
                          const AttemptEnd& end, const Next& next) {
     const bool honours_it = next.kind == Next::Kind::ended && (next.state == JobState::cancelled ||

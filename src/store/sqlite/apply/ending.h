@@ -1,6 +1,7 @@
 // Ending: how an attempt ends in the tables, whoever said so, and where its job goes then.
 #pragma once
 
+#include "core/hearing.h"
 #include "core/recovery.h"
 #include "store/sqlite/state/state.h"
 
@@ -21,6 +22,9 @@ Next next_after(Loader& load, JobRow& job, Epoch epoch, const AttemptEnd& end,
 // Records the end and moves the job on, all in one: outcome or line, holders, promotion, ledger.
 void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next,
                  const Sighting& seen);
+
+// What was seen of a session's starts (O3). True: it has turned deaf by this.
+bool note_hearing(State& state, SessionId session, HearingFacts::Event event, JobId job);
 
 // Why an end that was decided outside of this transaction no longer fits the attempt; nothing if
 // it does. A cancel, a `begin` or another owner may have come since the facts were read.

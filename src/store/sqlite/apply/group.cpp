@@ -12,6 +12,7 @@
 namespace perdure::sqlite {
 namespace {
 
+Error another_was_first() { return error(Errc::conflict, "another server was first"); }
 Error fenced_off() { return error(Errc::fenced, "this server's life was fenced off"); }
 
 // Its mark stays (L3).
@@ -113,8 +114,13 @@ Result<GroupReply> commit(State& state, const Group& group, Damaged& damaged) {
 
     GroupReply reply;
     reply.replies.reserve(group.changes.size());
-    for (std::size_t i = 0; i < group.changes.size(); ++i)
-        reply.replies.push_back(apply_unless_damaged(state, group, i, damaged));
+    bool is_led_astray = false;
+    for (std::size_t i = 0; i < group.changes.size(); ++i) {
+        reply.replies.push_back(is_led_astray ? ChangeReply(another_was_first())
+                                              : apply_unless_damaged(state, group, i, damaged));
+        const auto* tick = std::get_if<Tick>(&group.changes[i]);
+        if (tick && tick->leads_from && !reply.replies.back()) is_led_astray = true;
+    }
     state.save_all();
     transaction.commit();
     state.trim();
@@ -141,11 +147,16 @@ Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fenc
 
 ChangeReply apply(State& state, const Tick& change) {
     const auto& clock = state.service.clock;
-    if (change.seen_tick != clock.tick) return error(Errc::conflict, "another server was first");
+    const bool is_newest =
+        change.seen_tick == clock.tick && change.leads_from.value_or(clock.now) == clock.now;
+    if (!is_newest) return another_was_first();
     const bool goes_on = change.next.tick == change.seen_tick + 1 && change.next.now >= clock.now &&
                          change.next.grace_until >= clock.grace_until;
     if (!goes_on) return error(Errc::invalid, "service time never goes back");
     state.service.clock = change.next;
+    // Under load every group ticks: so often nothing need be tidied.
+    if (change.next.now < state.tidied_at + state.timing.tick) return {Applied{}};
+    state.tidied_at = change.next.now;
     state.places().tidy_wakes();
     return {Applied{}};
 }

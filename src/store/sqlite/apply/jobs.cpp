@@ -166,6 +166,7 @@ void end_waiting(State& state, JobRow& job, const Outcome& outcome) {
 void order_kill(State& state, JobRow& job, Cause cause) {
     auto run = *job.in<Run>();
     run.order = cause;
+    run.recalled = false;  // a kill is stronger
     move(state, job, run);
 }
 

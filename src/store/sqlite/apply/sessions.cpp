@@ -62,6 +62,7 @@ void take_over(State& state, JobRow& job, SessionId heir) {
     AttemptRow& attempt = *job.attempt(run.epoch);
     run.session = heir;
     run.assignment = state.draw_assignment(heir);
+    run.recalled = false;  // the new session may start it
     if (run.state == JobState::starting) run.confirm_deadline = state.now() + state.timing.confirm;
     attempt.owners.push_back(heir);
     attempt.assignment = run.assignment;
@@ -102,6 +103,7 @@ ChangeReply apply(State& state, const Renew& change) {
     session.content_hash = change.content_hash;
     session.seen = std::max(session.seen, change.seen);
     session.slots = change.slots;
+    session.draining = change.draining;
     session.offer = change.offer;
     session.given_up = 0;
     ++session.renewal;

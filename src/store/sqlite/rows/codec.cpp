@@ -31,27 +31,49 @@ std::string_view interned(std::string_view rule) {
     return found != known.end() ? *found : *known.emplace(rule).first;
 }
 
-std::string encode(const Offer& offer) {
+// Form 1 is the offer alone, and what is written while there is nothing else to say. In it, a
+// session without slots drains: nothing else was known when it was the only one.
+std::string encode_said(const SessionRow& session) {
+    const auto& offer = session.offer;
+    const auto& hearing = session.hearing;
+    const bool is_usual = hearing == Hearing{} && session.draining == (session.slots == 0);
     ByteWriter out;
-    out.number(form);
+    out.number(is_usual ? form : form + 1);
     out.text(offer.tenant);
     for (const auto* names : {&offer.queues, &offer.kinds}) {
         out.number(names->size());
         for (const auto& name : *names) out.text(name);
     }
+    if (is_usual) return out.take();
+    out.number(hearing.unconfirmed.size());
+    for (const auto job : hearing.unconfirmed) out.number(job.value);
+    out.integer(hearing.wait.us);
+    out.at(hearing.claims_from);
+    out.number(session.draining ? 1 : 0);
     return out.take();
 }
 
-Offer decode_offer(std::string_view bytes) {
-    auto in = open(bytes, "a session's offer");
-    Offer offer;
+void decode_said(std::string_view bytes, SessionRow& session) {
+    ByteReader in(bytes);
+    const auto found = in.number();
+    if (found != form && found != form + 1)
+        fail_corrupt("a session's offer is in a form that is not known");
+    auto& offer = session.offer;
     offer.tenant = in.text();
     for (auto* names : {&offer.queues, &offer.kinds}) {
         names->resize(in.count());
         for (auto& name : *names) name = in.text();
     }
+    auto& hearing = session.hearing;
+    hearing = {};
+    session.draining = session.slots == 0;
+    if (found == form) return in.end();
+    hearing.unconfirmed.resize(in.count());
+    for (auto& job : hearing.unconfirmed) job = {in.number()};
+    hearing.wait = {in.integer()};
+    hearing.claims_from = in.at<ServiceTime>();
+    session.draining = in.number() != 0;
     in.end();
-    return offer;
 }
 
 std::string encode(const Evidence& evidence) {

@@ -19,8 +19,9 @@ JobSpec decode_spec(std::string_view bytes);
 std::string encode(const PolicyChoice& policy);
 PolicyChoice decode_policy(std::string_view bytes);
 
-std::string encode(const Offer& offer);
-Offer decode_offer(std::string_view bytes);
+// What a session has said of itself, its offer, and what is known of its hearing (O3).
+std::string encode_said(const SessionRow& session);
+void decode_said(std::string_view bytes, SessionRow& session);
 
 std::string encode(const Evidence& evidence);
 Evidence decode_evidence(std::string_view bytes);

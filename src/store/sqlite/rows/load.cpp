@@ -38,7 +38,7 @@ SessionRow session_of(const Found& row) {
     s.seen = row.natural(12);
     s.renewal = row.natural(13);
     s.slots = static_cast<std::uint32_t>(row.number(14));
-    s.offer = decode_offer(row.bytes(15));
+    decode_said(row.bytes(15), s);
     s.lease_deadline = row.at<ServiceTime>(16);
     s.heard_at = row.at<ServiceTime>(17);
     s.given_up = static_cast<std::uint32_t>(row.number(18));
@@ -77,6 +77,9 @@ void put_run(const Found& row, JobRow& job) {
     if (place_of(run.state).place != Place::run) fail_corrupt("a job in `run` does not run");
     if (job.attempts.empty()) fail_corrupt("a job in `run` has no attempt");
     if (!row.is_null(4)) run.order = choice(row, 4, last_cause);
+    // Nobody is killed as `evicted` by a server: it stands for "ordered back".
+    run.recalled = run.order == Cause::evicted;
+    if (run.recalled) run.order.reset();
     job.place = run;
 }
 

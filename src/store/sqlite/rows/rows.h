@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "core/cause.h"
 #include "core/claim.h"
+#include "core/hearing.h"
 #include "core/isolation.h"
 #include "core/job.h"
 #include "core/keeper.h"
@@ -91,6 +92,7 @@ struct Run {
     JobState state = JobState::starting;
     ServiceTime confirm_deadline;
     std::optional<Cause> order;
+    bool recalled = false;  // ordered back; then `confirm_deadline` is when it is given up (O3)
 };
 // Waits for others to end: table `awaited`.
 struct Wait {
@@ -171,10 +173,12 @@ struct SessionRow {
     std::uint64_t seen = 0;
     std::uint64_t renewal = 1;
     std::uint32_t slots = 0;
+    bool draining = false;  // it has said that it leaves
     Offer offer;
     ServiceTime lease_deadline;
     ServiceTime heard_at;
     std::uint32_t given_up = 0;  // attempts presumed lost since its last renewal (E4: "alone")
+    Hearing hearing;
     std::shared_ptr<const PolicyChoice> policy;  // of its worker, if that has one of its own
 };
 

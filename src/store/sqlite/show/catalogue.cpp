@@ -279,15 +279,18 @@ void ShowCatalogue::add_workers(const std::string& tenant, Overview& overview) {
                         .slots = session->slots,
                         .running = static_cast<std::uint32_t>(row.number(1)),
                         .offer = session->offer,
-                        .silent_for = overview.clock.now - session->heard_at};
+                        .silent_for = overview.clock.now - session->heard_at,
+                        .lease_left = session->lease_deadline - overview.clock.now,
+                        .draining = session->draining};
         const auto presence = decide_presence({.heard_at = session->heard_at,
                                                .lease_deadline = session->lease_deadline,
-                                               .slots = line.slots,
+                                               .draining = session->draining,
                                                .running = line.running,
                                                .now = overview.clock.now},
                                               timing_);
         if (presence.left) continue;
         line.suspect = presence.suspect;
+        line.deaf = session->hearing.is_deaf();
         overview.workers.push_back(std::move(line));
     }
 }

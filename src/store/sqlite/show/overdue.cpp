@@ -2,6 +2,7 @@
 // come, and things that are freer than they are offered (O2, E5, C4).
 #include <algorithm>
 
+#include "core/presence.h"
 #include "store/sqlite/show/show.h"
 
 namespace perdure::sqlite {
@@ -13,7 +14,8 @@ constexpr int things_max = 1'000;
 
 }  // namespace
 
-OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session, std::uint32_t runs) {
+OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session, std::uint32_t runs,
+                             ServiceTime now) {
     OverdueRun overdue{.run = run_view(job, session.policy)};
     const auto& run = overdue.run;
     overdue.renewal = session.renewal;
@@ -23,6 +25,8 @@ OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session, std::uint32
                      .terms = run.terms,
                      .clean = run.clean,
                      .order = run.order,
+                     .recalled = run.recalled,
+                     .heard = !is_silent(session.heard_at, now, timing_),
                      .saw_assignment = session.seen >= run.assignment,
                      .alone = runs + session.given_up == 1,
                      .lease_deadline = session.lease_deadline,
@@ -44,9 +48,9 @@ void Show::add_overdue_runs(std::uint32_t limit, const RunCounts& counts, Overdu
                 session->lease_deadline + terms.release_after <= view.clock.now;
             const bool is_lost = job->in<Run>()->state == JobState::running;
             if (is_released) {
-                view.runs.push_back(overdue_run(*job, *session, runs));
+                view.runs.push_back(overdue_run(*job, *session, runs, view.clock.now));
             } else if (is_lost && view.owner_lost.size() < limit) {
-                view.owner_lost.push_back(overdue_run(*job, *session, runs));
+                view.owner_lost.push_back(overdue_run(*job, *session, runs, view.clock.now));
             }
         }
     }
@@ -62,7 +66,9 @@ void Show::add_unconfirmed(std::uint32_t limit, const RunCounts& counts, Overdue
             fail_corrupt("job " + job->id.text() + " runs in a session that is not there");
         const auto& terms = job->attempts.back().terms;
         const bool listed = session->lease_deadline + terms.release_after <= view.clock.now;
-        if (!listed) view.runs.push_back(overdue_run(*job, *session, counts.at(session->id)));
+        if (!listed)
+            view.runs.push_back(
+                overdue_run(*job, *session, counts.at(session->id), view.clock.now));
     }
 }
 

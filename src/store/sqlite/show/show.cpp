@@ -105,6 +105,7 @@ RunView Show::run_view(JobRow& job, WorkerPolicy worker_policy) {
                  .terms = attempt.terms,
                  .clean = attempt.clean,
                  .order = run.order,
+                 .recalled = run.recalled,
                  .confirm_deadline = run.confirm_deadline,
                  .spec = job.spec};
     view.checkpoint = load_.checkpoint_before(job, run.epoch);
@@ -182,9 +183,11 @@ SessionView Show::session_view(const SessionRow& session) {
                      .seen = session.seen,
                      .renewal = session.renewal,
                      .slots = session.slots,
+                     .draining = session.draining,
                      .offer = session.offer,
                      .lease_deadline = session.lease_deadline,
                      .heard_at = session.heard_at,
+                     .hearing = session.hearing,
                      .policy = session.policy};
     view.clock = load_.service().clock;
     for (const auto id : jobs_of(session.id)) {

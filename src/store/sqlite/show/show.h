@@ -43,7 +43,8 @@ private:
     // How many attempts each session has in `run`.
     using RunCounts = std::map<SessionId, std::uint32_t>;
     RunCounts run_counts();
-    OverdueRun overdue_run(JobRow& job, const SessionRow& session, std::uint32_t runs);
+    OverdueRun overdue_run(JobRow& job, const SessionRow& session, std::uint32_t runs,
+                           ServiceTime now);
     std::vector<JobId> jobs_of(SessionId session);
 
     void add_overdue_runs(std::uint32_t limit, const RunCounts& counts, OverdueView& view);

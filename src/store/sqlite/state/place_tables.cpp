@@ -215,7 +215,8 @@ void PlaceTables::insert(const JobRow& job) {
     } else if (const auto* wait_row = job.in<Wait>()) {
         insert_wait_.run_one({job.id, wait_row->queue_deadline, wake, Value::blob(life)});
     } else if (const auto* run = job.in<Run>()) {
-        const Value order = run->order ? Value(code(*run->order)) : Value(nullptr);
+        const auto ordered = run->recalled ? std::optional(Cause::evicted) : run->order;
+        const Value order = ordered ? Value(code(*ordered)) : Value(nullptr);
         insert_run_.add({job.id, run->session, run->assignment, code(run->state),
                          run->confirm_deadline, order, wake, Value::blob(life)});
     } else if (const auto* outcome = job.in<Outcome>()) {

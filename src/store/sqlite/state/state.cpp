@@ -69,8 +69,9 @@ void State::load_all() {
         latest_sessions_[{directory.text(0), directory.natural(1), directory.natural(2)}] =
             SessionId{directory.natural(3)};
     Statement all_runs(connection,
-                       "SELECT session, assignment, job, state, confirm_deadline FROM run");
-    auto run = all_runs.query({});
+                       "SELECT session, assignment, job, state,"
+                       " iif(kill_order IS ?, 0, confirm_deadline) FROM run");
+    auto run = all_runs.query({static_cast<int>(Cause::evicted)});
     while (run.next())
         runs_[SessionId{run.natural(0)}][{run.natural(1), JobId{run.natural(2)}}] = {
             static_cast<JobState>(run.number(3)), run.at<ServiceTime>(4)};
@@ -133,10 +134,11 @@ void State::index(const JobRow& job, int step) {
     if (!run) return;
     const std::pair key{run->assignment, job.id};
     if (step > 0) {
-        runs_[run->session][key] = {run->state, run->confirm_deadline};
+        const auto late_from = run->recalled ? ServiceTime{} : run->confirm_deadline;
+        runs_[run->session][key] = {run->state, late_from};
         const auto bound = confirmed_until_.find(run->session);
         if (run->state == JobState::starting && bound != confirmed_until_.end())
-            bound->second = std::min(bound->second, run->confirm_deadline);
+            bound->second = std::min(bound->second, late_from);
         return;
     }
     const auto found = runs_.find(run->session);
@@ -197,7 +199,7 @@ bool State::has_unconfirmed_start(SessionId session) {
     if (bound != confirmed_until_.end() && now() < bound->second) return false;
     auto earliest = ServiceTime{INT64_MAX};
     for (const auto& [key, run] : runs_of(session))
-        if (run.state == JobState::starting) earliest = std::min(earliest, run.confirm_deadline);
+        if (run.state == JobState::starting) earliest = std::min(earliest, run.late_from);
     confirmed_until_[session] = earliest;
     return earliest <= now();
 }
@@ -279,7 +281,7 @@ void State::save_all() {
     shapes.save();
     for (const auto id : changed_sessions_) {
         const auto& s = sessions_.at(id);
-        const auto offer = encode(s.offer);
+        const auto offer = encode_said(s);
         const auto policy = s.policy ? encode(*s.policy) : std::string{};
         save_session_.run({s.id,
                            s.directory.machine,

@@ -65,10 +65,11 @@ public:
 
     // Finds jobs by their place, as it is now.
     PlaceTables& places();
+    ServiceTime tidied_at;            // wakes were, last
     bool lines_are_in_memory = true;  // the last job that was met in a line was
     struct RunMark {
         JobState state = JobState::starting;
-        ServiceTime confirm_deadline;
+        ServiceTime late_from;  // its start is; zero: it was ordered back
     };
     using Runs = std::map<std::pair<std::uint64_t, JobId>, RunMark>;  // by assignment number
     const Runs& runs_of(SessionId session) const;
