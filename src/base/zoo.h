@@ -27,6 +27,7 @@ enum class Bug {
     result_forgotten_when_report_is_lost,
     late_checkpoint_after_begin,
     takeover_shortens_the_lease,
+    gone_taken_for_lost_commits,
     // Commit
     ack_before_commit,
     blind_repeat_of_unknown_outcome,
@@ -103,6 +104,7 @@ constexpr std::array zoo_names = {
     std::string_view{"result_forgotten_when_report_is_lost"},
     std::string_view{"late_checkpoint_after_begin"},
     std::string_view{"takeover_shortens_the_lease"},
+    std::string_view{"gone_taken_for_lost_commits"},
     std::string_view{"ack_before_commit"},
     std::string_view{"blind_repeat_of_unknown_outcome"},
     std::string_view{"promotion_forgotten_on_free"},

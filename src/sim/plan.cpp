@@ -46,7 +46,7 @@ void draw_shapes(Rng& rng, Plan& plan) {
 void draw_settings(Rng& rng, Plan& plan) {
     plan.limits_change = rng.chance(0.5);
     plan.queues_pause = rng.chance(0.4);
-    plan.retention_ends = rng.chance(0.0);
+    plan.retention_ends = rng.chance(0.4);
     if (!plan.retention_ends) return;
     // Longer than the time between two full checks: each end is seen before it may be gone.
     plan.timing.retention = rng.between(seconds(5), seconds(25));
