@@ -70,7 +70,9 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     plan.store_fault = 0.001 + 0.1 * rng.uniform() * rng.uniform();
     plan.submit_every = rng.between(milliseconds(500), seconds(6));
     // Short, so that an owner that is lost is lost for good within the run.
-    plan.timing.hold = rng.between(seconds(3), seconds(25));
+    const bool long_hold = rng.chance(0.2);  // longer than what a job asks may wait
+    plan.timing.hold =
+        long_hold ? rng.between(seconds(25), seconds(60)) : rng.between(seconds(3), seconds(25));
     // So short that several jobs that kill their worker can end within one run.
     plan.timing.probation_step = rng.between(seconds(2), seconds(10));
     plan.timing.suspect_alone = rng.between(seconds(2), seconds(20));
