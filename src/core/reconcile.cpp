@@ -18,7 +18,15 @@ ReconcileDecision listed_and_owned(const ReconcileFacts& f) {
     return {Kind::nothing, "O6/agreed"};
 }
 
+// The store knows that there was such a job, and nothing else.
+ReconcileDecision listed_and_gone(const ReconcileFacts& f) {
+    const bool has_ended = f.listed->phase == Listed::Phase::ended;
+    if (has_ended) return {Kind::nothing, "O6/report_is_coming"};
+    return {Kind::stop, "O1/job_is_gone"};
+}
+
 ReconcileDecision listed_but_not_owned(const ReconcileFacts& f) {
+    if (f.job_gone && !zoo(Bug::gone_taken_for_lost_commits)) return listed_and_gone(f);
     if (f.listed->attempt.epoch > f.store_epoch) return {Kind::store_is_behind, "O6/future_epoch"};
     const bool newest = f.listed->attempt.epoch == f.store_epoch && !f.owned_elsewhere;
     const bool has_ended = f.listed->phase == Listed::Phase::ended;

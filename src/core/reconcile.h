@@ -52,6 +52,7 @@ struct ReconcileFacts {
     bool recalled = false;  // it was ordered back, and has not been given up yet
     std::uint64_t assignment = 0;
     bool job_ended = false;
+    bool job_gone = false;     // it had ended, and retention has removed it
     bool quarantined = false;  // that is how it ended, and nobody has dealt with it
     Effects effects = Effects::repeatable;
     // The worker's side.

@@ -53,16 +53,18 @@ std::vector<std::optional<Listed>> every_listing() {
 
 // How the job stands outside of `run`.
 struct Standing {
-    bool in_run, presumed_lost, owned_elsewhere, job_ended, quarantined;
+    bool in_run, presumed_lost, owned_elsewhere, job_ended, quarantined, gone;
 };
 
 std::vector<Standing> every_standing() {
     std::vector<Standing> all;
-    for (unsigned bits = 0; bits < 32; ++bits) {
-        const Standing s{(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0, (bits & 8U) != 0,
-                         (bits & 16U) != 0};
+    for (unsigned bits = 0; bits < 64; ++bits) {
+        const Standing s{(bits & 1U) != 0, (bits & 2U) != 0,  (bits & 4U) != 0,
+                         (bits & 8U) != 0, (bits & 16U) != 0, (bits & 32U) != 0};
         if (s.quarantined && !s.job_ended) continue;
         if (s.in_run && (s.presumed_lost || s.owned_elsewhere || s.job_ended)) continue;
+        const bool unknown = !s.in_run && !s.presumed_lost && !s.owned_elsewhere && !s.job_ended;
+        if (s.gone && !unknown) continue;
         all.push_back(s);
     }
     return all;
@@ -81,7 +83,7 @@ std::vector<ReconcileFacts> runs_of(const Standing& s, const std::optional<Liste
                             all.push_back({.in_run = s.in_run,
                                            .presumed_lost = s.presumed_lost,
                                            .owned_elsewhere = s.owned_elsewhere,
-                                           .store_epoch = Epoch{5},
+                                           .store_epoch = s.gone ? Epoch{} : Epoch{5},
                                            .state = state,
                                            .asks = asks,
                                            .clean = asks,
@@ -90,6 +92,7 @@ std::vector<ReconcileFacts> runs_of(const Standing& s, const std::optional<Liste
                                            .recalled = seen > 10 && !order,
                                            .assignment = 7,
                                            .job_ended = s.job_ended,
+                                           .job_gone = s.gone,
                                            .quarantined = s.quarantined,
                                            .effects = effects,
                                            .listed = listed,
@@ -117,6 +120,7 @@ bool lists(const ReconcileFacts& f, Phase phase) { return f.listed && f.listed->
 template <class Check>
 void for_every_stranger(Check check) {
     for (const auto& f : every_combination()) {
+        if (f.job_gone) continue;  // a test of its own
         const bool future = f.listed && f.listed->attempt.epoch > f.store_epoch;
         if (!f.listed || f.in_run || future || lists(f, Phase::ended)) continue;
         const bool newest = f.listed->attempt.epoch == f.store_epoch && !f.owned_elsewhere;
@@ -233,9 +237,18 @@ TEST(DecideReconcile, says_did_not_run_only_if_no_start_was_committed) {
     }
 }
 
+// A worker that was away for longer than retention lasts must not stop anybody.
+TEST(DecideReconcile, stops_an_attempt_whose_job_is_gone_and_takes_it_for_no_loss) {
+    for (const auto& f : every_combination()) {
+        if (!f.job_gone || !f.listed) continue;
+        const auto kind = decide_reconcile(f).kind;
+        EXPECT_EQ(kind, lists(f, Phase::ended) ? Kind::nothing : Kind::stop);
+    }
+}
+
 TEST(DecideReconcile, stops_the_server_exactly_if_the_store_has_lost_commits) {
     for (const auto& f : every_combination()) {
-        const bool behind = f.listed && f.listed->attempt.epoch > f.store_epoch;
+        const bool behind = f.listed && f.listed->attempt.epoch > f.store_epoch && !f.job_gone;
         EXPECT_EQ(decide_reconcile(f).kind == Kind::store_is_behind, behind);
     }
 }
@@ -249,7 +262,8 @@ TEST(DecideReconcile, gives_each_of_its_rules) {
                   "O6/agreed", "O6/future_epoch", "O1/presumed_lost_is_alive",
                   "O7/once_runs_to_its_end", "O1/not_the_running_attempt",
                   "E1/ordered_before_it_was_seen", "O6/not_seen_yet", "O6/started_and_not_listed",
-                  "O6/not_listed", "O3/ordered_back", "O3/ordered_back_before_it_was_seen"}));
+                  "O6/not_listed", "O3/ordered_back", "O3/ordered_back_before_it_was_seen",
+                  "O1/job_is_gone"}));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct ServiceView {
     ServiceTick clock;
     KeeperRole keeper;
     bool idle = false;  // nothing in `run`, and nothing is due before the next slow tick
+    std::uint64_t id_high_water = 0;  // no job with a higher id was ever stored
 };
 
 // One row of `attempt`: history, written at the claim and completed at the end.

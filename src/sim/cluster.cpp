@@ -50,6 +50,7 @@ void Cluster::start_server(std::size_t i) {
     node.life = world.new_life();
     node.clock = std::make_unique<SimClock>(world, node.life, node.time);
     node.store = std::make_unique<SimStore>(parts_.database, node.life);
+    node.blobs = std::make_unique<SimBlobs>(parts_.database, parts_.output, node.life);
     node.random = std::make_unique<Rng>(rng_.split());
     const auto life = node.life;
     auto give_up = [this, i, life](std::string why) {
@@ -64,7 +65,8 @@ void Cluster::start_server(std::size_t i) {
     Log log;
     if (parts_.log) log = Log(*parts_.log, fmt::format("server {}", i));
     node.server = std::make_unique<Server>(
-        ServerPorts{*node.store, *node.clock, *node.random, give_up}, parts_.plan.timing, log);
+        ServerPorts{*node.store, *node.clock, *node.random, give_up, node.blobs.get()},
+        parts_.plan.timing, log);
     node.server->use(parts_.plan.book);
     node.server->start();
 }
@@ -76,6 +78,7 @@ void Cluster::kill_server(std::size_t i) {
     parts_.world.settle();
     parts_.world.end_life(node.life);
     node.server.reset();
+    node.blobs.reset();
     node.store.reset();
     node.clock.reset();
     reset_streams_of(i);

@@ -12,6 +12,7 @@
 #include "sim/host/sim_host.h"
 #include "sim/host/sim_processes.h"
 #include "sim/plan.h"
+#include "sim/world/sim_blobs.h"
 #include "sim/world/sim_network.h"
 #include "sim/world/sim_store.h"
 #include "worker/worker.h"
@@ -27,6 +28,7 @@ struct ServerNode {
     Life life;
     std::unique_ptr<SimClock> clock;
     std::unique_ptr<SimStore> store;
+    std::unique_ptr<SimBlobs> blobs;
     std::unique_ptr<Rng> random;
     std::unique_ptr<Server> server;  // nothing while it is down
     std::vector<std::weak_ptr<StreamPipe>> streams;
@@ -57,6 +59,7 @@ public:
         SimDatabase& database;
         const Scripts& scripts;
         Witness& witness;
+        KeptOutput& output;
         LogSink* log = nullptr;
     };
     explicit Cluster(Parts parts);

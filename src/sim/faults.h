@@ -35,6 +35,7 @@ enum class Fault {
     store_down,
     fail_over,
     poison_request,  // one that the store cannot take
+    slow_disk,       // of a host: what its shims write is durable late
     // clocks
     drift,
     step_wall_clock,
@@ -45,15 +46,40 @@ enum class Fault {
     ignore_sigterm,
     own_failure,
 };
-inline constexpr std::size_t fault_count = 30;
+inline constexpr std::size_t fault_count = 31;
 
 inline constexpr std::array<std::string_view, fault_count> fault_names = {
-    "kill_worker",  "kill_watchdog", "kill_shim",         "kill_server",    "pause_worker",
-    "pause_host",   "pause_server",  "reboot_host",       "drain_worker",   "shim_fails",
-    "slow_network", "lose_message",  "duplicate_message", "cut_one_way",    "cut_both_ways",
-    "reset_stream", "abort_group",   "unknown_outcome",   "slow_store",     "decide_late",
-    "store_down",   "fail_over",     "poison_request",    "drift",          "step_wall_clock",
-    "crash",        "hang",          "kill_own_worker",   "ignore_sigterm", "own_failure",
+    "kill_worker",
+    "kill_watchdog",
+    "kill_shim",
+    "kill_server",
+    "pause_worker",
+    "pause_host",
+    "pause_server",
+    "reboot_host",
+    "drain_worker",
+    "shim_fails",
+    "slow_network",
+    "lose_message",
+    "duplicate_message",
+    "cut_one_way",
+    "cut_both_ways",
+    "reset_stream",
+    "abort_group",
+    "unknown_outcome",
+    "slow_store",
+    "decide_late",
+    "store_down",
+    "fail_over",
+    "poison_request",
+    "slow_disk",
+    "drift",
+    "step_wall_clock",
+    "crash",
+    "hang",
+    "kill_own_worker",
+    "ignore_sigterm",
+    "own_failure",
 };
 constexpr std::string_view to_string(Fault fault) {
     return fault_names[static_cast<std::size_t>(fault)];

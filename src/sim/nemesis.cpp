@@ -112,8 +112,17 @@ void Nemesis::strike_network(Fault fault) {
 
 void Nemesis::strike_rest(Fault fault) {
     auto& database = cluster_.parts().database;
-    if (fault == Fault::store_down)
-        return database.go_down(rng_.skewed(milliseconds(200), seconds(60)));
+    if (fault == Fault::store_down) {
+        const auto length = rng_.skewed(milliseconds(200), seconds(60));
+        database.go_down(length);
+        // Back for a moment only: who has just been answered anew is cut off once more.
+        const auto moment = length + rng_.between(milliseconds(1), milliseconds(150));
+        if (rng_.chance(0.3))
+            later(moment, [this, &database] {
+                if (cluster_.parts().world.now() < until_) database.go_down(seconds(7));
+            });
+        return;
+    }
     if (fault == Fault::fail_over)
         return database.fail_over(rng_.between(milliseconds(300), seconds(4)));
     const auto by = rng_.between(hours(-9000), hours(9000));

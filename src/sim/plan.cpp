@@ -46,7 +46,7 @@ void draw_shapes(Rng& rng, Plan& plan) {
 void draw_settings(Rng& rng, Plan& plan) {
     plan.limits_change = rng.chance(0.5);
     plan.queues_pause = rng.chance(0.4);
-    plan.retention_ends = rng.chance(0.0);
+    plan.retention_ends = rng.chance(0.4);
     if (!plan.retention_ends) return;
     // Longer than the time between two full checks: each end is seen before it may be gone.
     plan.timing.retention = rng.between(seconds(5), seconds(25));
@@ -70,7 +70,9 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     plan.store_fault = 0.001 + 0.1 * rng.uniform() * rng.uniform();
     plan.submit_every = rng.between(milliseconds(500), seconds(6));
     // Short, so that an owner that is lost is lost for good within the run.
-    plan.timing.hold = rng.between(seconds(3), seconds(25));
+    const bool long_hold = rng.chance(0.2);  // longer than what a job asks may wait
+    plan.timing.hold =
+        long_hold ? rng.between(seconds(25), seconds(60)) : rng.between(seconds(3), seconds(25));
     // So short that several jobs that kill their worker can end within one run.
     plan.timing.probation_step = rng.between(seconds(2), seconds(10));
     plan.timing.suspect_alone = rng.between(seconds(2), seconds(20));

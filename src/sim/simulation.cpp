@@ -46,15 +46,19 @@ Simulation::Simulation(Plan plan, std::unique_ptr<Store> store, std::size_t trac
                     if (!found || found->empty()) return std::nullopt;
                     return std::move(found->front());
                 },
-                [this](const Shape& shape) { return nemesis_->is_served(shape); }}),
+                [this](const Shape& shape) { return nemesis_->is_served(shape); },
+                [this](AttemptKey attempt) -> const std::string& { return output_.of(attempt); }}),
       sink_(std::make_unique<TraceSink>(world_)) {
     world_.keep_trace(trace_lines);
-    cluster_ = std::make_unique<Cluster>(
-        Cluster::Parts{world_, plan_, network_, database_, scripts_, witness_, sink_.get()});
+    cluster_ = std::make_unique<Cluster>(Cluster::Parts{world_, plan_, network_, database_,
+                                                        scripts_, witness_, output_, sink_.get()});
     clients_ =
         std::make_unique<Clients>(Clients::Parts{world_, plan_, *cluster_, scripts_, history_});
     nemesis_ = std::make_unique<Nemesis>(*cluster_);
     world_.on_event([this] { observe(); });
+    output_.on_append = [this](const LogChunk& chunk) {
+        if (checking_) checker_.kept(chunk);
+    };
     schedule_full_check();
 }
 

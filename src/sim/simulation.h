@@ -71,6 +71,7 @@ private:
     Scripts scripts_;
     Witness witness_;
     History history_;
+    KeptOutput output_;
     SimNetwork network_;
     SimDatabase database_;
     Checker checker_;

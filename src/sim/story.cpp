@@ -19,11 +19,12 @@ Plan plan_of(const Story::Setting& setting) {
     plan.clients = 1;
     plan.slots = setting.slots;
     plan.book = setting.book;
+    plan.timing.retention = setting.retention;
     return plan;
 }
 
-std::unique_ptr<MemoryStore> make_store(MemoryStore*& kept) {
-    auto store = std::make_unique<MemoryStore>(Timing{});
+std::unique_ptr<MemoryStore> make_store(const Story::Setting& setting, MemoryStore*& kept) {
+    auto store = std::make_unique<MemoryStore>(plan_of(setting).timing);
     kept = store.get();
     return store;
 }
@@ -44,7 +45,7 @@ Pattern commit_of(std::string what) { return {Message::Leg::commit, what + " "};
 Pattern reply_to_commit_of(std::string what) { return {Message::Leg::committed, what + " "}; }
 
 Story::Story(Setting setting)
-    : simulation_(plan_of(setting), make_store(store_), events_kept),
+    : simulation_(plan_of(setting), make_store(setting, store_), events_kept),
       client_(simulation_.world().new_life()) {
     simulation_.network().set_tap(this);
     simulation_.database().set_tap(this);

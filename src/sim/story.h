@@ -64,6 +64,7 @@ public:
         std::uint32_t workers = 1;
         std::uint32_t slots = 4;
         std::uint64_t seed = default_seed;
+        Duration retention = Timing{}.retention;
         PolicyBook book{};
     };
     explicit Story(Setting setting);

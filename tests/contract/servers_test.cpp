@@ -88,6 +88,16 @@ TEST_P(StoreContract, the_row_of_a_server_that_stopped_committing_goes_when_anot
     commit(other_server, {});
 }
 
+// So that a job which is not there can be told from one that never was (O6).
+TEST_P(StoreContract, the_service_view_knows_the_highest_id_that_was_stored) {
+    auto drawn = group(server, {});
+    drawn.id_high_water = 1'000'000;
+    ASSERT_TRUE(run(store().commit(drawn)).has_value());
+    ++server.last_group;
+    commit(other_server, {});
+    EXPECT_GE(run(store().service())->id_high_water, 1'000'000U);
+}
+
 TEST_P(StoreContract, a_lower_mark_does_not_lower_the_stored_one) {
     auto high = group(server, {});
     high.id_high_water = 1'000'000;

@@ -258,4 +258,21 @@ TEST(DirectoryStory, an_epoch_that_the_store_has_never_given_out_stops_the_serve
     EXPECT_FALSE(story.fatal_reasons().empty()) << story.replay();
 }
 
+TEST(DirectoryStory, a_worker_that_comes_back_after_retention_stops_nobody) {
+    // O6: its job has ended elsewhere and is gone; no commit was lost.
+    Story story({.workers = 2, .retention = seconds(10)});
+    const auto job = story.submit({.runs_for = seconds(20)});
+    story.run_until_running(job);
+    const auto lost = story.host_of(job);
+
+    story.pause_host(lost);
+    story.run_until_ended(job);
+    story.run_for(minutes(2));
+    story.resume_host(lost);
+    story.run_for(seconds(30));
+
+    EXPECT_TRUE(story.fatal_reasons().empty()) << story.replay();
+    EXPECT_EQ(story.alive(), 0U) << story.replay();
+}
+
 }  // namespace perdure::stories

@@ -223,17 +223,22 @@ Task<Result<Reconciled>> SessionService::judge_strangers(SessionId session,
     if (ids.empty()) co_return judged;
     auto jobs = co_await known_jobs(store_, std::move(ids));
     if (!jobs) co_return jobs.error();
+    const auto service = co_await store_.service();
+    if (!service) co_return service.error();
     for (const auto& entry : listed) {
         if (jobs->damaged.contains(entry.attempt.job)) continue;
         const auto* job = jobs->find(entry.attempt.job);
-        JobView unknown;  // epoch 0: whatever the worker has, the store has never given it out
+        JobView unknown;  // epoch 0: the store has never given it out, or has removed it since
         const auto& known = job ? *job : unknown;
         // It was not ours when the session was read; a claim since then is nobody's mistake.
         const bool claimed_since =
             known.run && known.run->session == session && known.run->attempt == entry.attempt;
         if (claimed_since) continue;
         RunView run{.attempt = entry.attempt, .session = session};
-        const auto decision = decide_reconcile(stranger_facts(known, entry, seen));
+        auto facts = stranger_facts(known, entry, seen);
+        facts.job_gone = !job && entry.attempt.job.value <= service->id_high_water;
+        if (facts.job_gone) reached<"listed_attempt_of_a_job_that_is_gone">();
+        const auto decision = decide_reconcile(facts);
         if (decision.kind == ReconcileDecision::Kind::store_is_behind) {
             fatal_("a worker has an epoch that the store has never given out");
             co_return error(Errc::unavailable, "the store has lost commits");

@@ -39,6 +39,7 @@ public:
         std::function<std::optional<JobView>(JobId)> job;
         // Somebody who is not broken for good takes such jobs.
         std::function<bool(const Shape&)> is_served;
+        std::function<const std::string&(AttemptKey)> output;  // what is kept of it
     };
     explicit Checker(Parts parts) : parts_(std::move(parts)) {}
 
@@ -53,6 +54,8 @@ public:
     // The whole ledger, at the same snapshot.
     using Ledger = std::map<JobId, std::vector<Recovery>>;
     void ledger(const AuditView& audit, const Ledger& entries);
+    // output_check.cpp: a piece of output is about to be kept.
+    void kept(const LogChunk& chunk);
     // The end of a run in liveness mode.
     void finished(const AuditView& audit);
 
@@ -110,6 +113,7 @@ private:
     void check_room(const JobView& job, const Thing& limit);
     void check_limits(const WitnessedRun& run);
     void check_key(const JobView& job);
+    void check_output(const JobView& job);
     bool may_be_gone(JobId job, ServiceTime now) const;
 
     Parts parts_;

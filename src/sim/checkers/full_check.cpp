@@ -197,6 +197,7 @@ void Checker::finished(const AuditView& audit) {
     for (const auto& job : audit.jobs) {
         const bool too_long =
             parts_.plan.retention_ends && may_be_gone(job.id, audit.clock.now - pruned_within);
+        check_output(job);
         if (too_long) report("P5", job.id.text() + " is there long after its retention");
         if (has_ended(job.state) || may_be_late(job, jobs)) continue;
         report("P5", fmt::format("{} is still {} at the end (epoch {}, {} attempts)", job.id.text(),

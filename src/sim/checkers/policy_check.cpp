@@ -15,7 +15,8 @@
 namespace perdure::sim {
 namespace {
 
-// Said once more here: a bug in the original must not judge itself. Simulated jobs print nothing.
+// Said once more here: a bug in the original must not judge itself. No rule of a simulation asks
+// for a text.
 bool fits(const CustomRule& rule, const AttemptEnd& end) {
     const auto has = [](const auto& list, const auto& one) {
         return std::find(list.begin(), list.end(), one) != list.end();

@@ -4,6 +4,23 @@
 
 namespace perdure::sim {
 
+namespace {
+
+// A little now and then, or a lot at once; often right before the end.
+void draw_prints(Rng& rng, Script& script) {
+    const auto count = rng.between(1, 6);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto at = rng.chance(0.3) ? script.length - milliseconds(1)
+                                        : rng.between(Duration{}, script.length);
+        const auto most = rng.chance(0.2) ? 2'000 : 60;
+        script.prints.push_back(
+            {std::max(at, Duration{}),
+             1 + static_cast<std::uint32_t>(rng.below(static_cast<std::uint64_t>(most)))});
+    }
+}
+
+}  // namespace
+
 Script draw_script(Rng& rng, const Plan& plan) {
     using End = Script::End;
     Script script{.length = rng.skewed(milliseconds(5), plan.job_max)};
@@ -30,6 +47,7 @@ Script draw_script(Rng& rng, const Plan& plan) {
     if (plan.mode == Mode::safety && rng.chance(0.03)) script.length = seconds(60);
     if (rng.chance(0.5)) script.checkpoint_at = script.length / 4;
     if (rng.chance(0.5)) script.begin_after = rng.between(milliseconds(1), milliseconds(500));
+    if (rng.chance(0.5)) draw_prints(rng, script);
     return script;
 }
 

@@ -24,6 +24,13 @@ struct Script {
     std::optional<Duration> checkpoint_at;
     std::optional<Duration> begin_at;
     std::optional<Duration> begin_after;  // the checkpoint was confirmed
+    // What it prints, and how long after its start.
+    struct Print {
+        Duration at;
+        std::uint32_t bytes = 0;
+        friend bool operator==(const Print&, const Print&) = default;
+    };
+    std::vector<Print> prints = {};
 
     friend bool operator==(const Script&, const Script&) = default;
 };

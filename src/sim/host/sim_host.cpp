@@ -7,7 +7,9 @@
 namespace perdure::sim {
 
 SimHost::SimHost(Parts parts, std::uint32_t number, HostTime time)
-    : parts_(parts), number_(number), time_(time), rng_(parts.world.split_rng()) {}
+    : parts_(parts), number_(number), time_(time), rng_(parts.world.split_rng()) {
+    read_most_ = static_cast<std::size_t>(rng_.between(40, 400));
+}
 
 void SimHost::power_loss() {
     for (auto& [attempt, shim] : shims_) shim->destroy();
@@ -85,6 +87,11 @@ void SimHost::launch(AttemptKey attempt) {
 void SimHost::remove(AttemptKey attempt) {
     shims_.erase(attempt);
     disk_.erase(attempt);
+}
+
+Duration SimHost::durable_write() {
+    const bool slow = parts_.plan.has(Fault::slow_disk) && rng_.chance(0.03);
+    return slow ? rng_.skewed(milliseconds(1), seconds(6)) : milliseconds(1);
 }
 
 bool SimHost::shim_fails_to_launch() {

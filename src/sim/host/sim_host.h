@@ -26,6 +26,7 @@ struct AttemptDirectory {
     std::uint64_t life = 0;  // of the worker that made it
     bool started = false;
     std::optional<AttemptEnd> result;
+    std::string output;  // a file beside the shim
 };
 
 class SimHost;
@@ -60,6 +61,7 @@ private:
     void check_lease();
     void schedule_check();
     void run_script();
+    void print(std::uint32_t bytes);
     void script_ends();
     void tree_is_gone();
     void process_dies(bool own_exit);
@@ -135,6 +137,10 @@ public:
     CrashHistory crash_history();
     Parts& parts() { return parts_; }
     Rng& rng() { return rng_; }
+    // How much one read of an output file brings: chunks are small here.
+    std::size_t read_most() const { return read_most_; }
+    // How long until a write of a shim is durable.
+    Duration durable_write();
     // Counts one shim that never comes up, if the plan has such.
     bool shim_fails_to_launch();
 
@@ -148,6 +154,7 @@ private:
     bool follows_a_crash_ = false;
     std::vector<BootTime> crashes_;
     std::optional<StateDirectory> copied_;
+    std::size_t read_most_;
     std::map<AttemptKey, AttemptDirectory> disk_;
     std::map<AttemptKey, std::unique_ptr<SimShim>> shims_;
 };

@@ -89,8 +89,14 @@ void SimProcesses::answer(AttemptKey attempt, ProcessEvent::Kind kind, bool comm
     if (auto* shim = host_.shim(attempt)) shim->answer(kind, committed);
 }
 
-Task<Result<std::string>> SimProcesses::output(AttemptKey, std::uint64_t, std::size_t) {
-    co_return std::string{};
+Task<Result<std::string>> SimProcesses::output(AttemptKey attempt, std::uint64_t offset,
+                                               std::size_t max) {
+    co_await wait_for_disk(microseconds(100));
+    const auto directory = host_.disk().find(attempt);
+    if (directory == host_.disk().end()) co_return error(Errc::not_found, "there is no output");
+    const auto& text = directory->second.output;
+    if (offset >= text.size()) co_return std::string{};
+    co_return text.substr(offset, std::min(max, host_.read_most()));
 }
 
 void SimProcesses::forget(AttemptKey attempt) { host_.remove(attempt); }

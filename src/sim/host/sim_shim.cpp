@@ -6,11 +6,6 @@
 #include "sim/host/sim_host.h"
 
 namespace perdure::sim {
-namespace {
-
-constexpr auto durable_write = milliseconds(1);
-
-}  // namespace
 
 SimShim::SimShim(SimHost& host, AttemptDirectory& directory)
     : host_(host), directory_(directory), life_(host.parts().world.new_life()) {
@@ -55,7 +50,7 @@ void SimShim::try_exec() {
     if (decision.answer != ExecAnswer::exec) return;
     exec_under_way_ = true;
     directory_.started = true;
-    host_.parts().world.after(durable_write, life_, [this] { exec(); });
+    host_.parts().world.after(host_.durable_write(), life_, [this] { exec(); });
 }
 
 // `started` is durable. The machine may have slept since the check: look once more.
@@ -93,6 +88,8 @@ void SimShim::run_script() {
         world.after(*script.checkpoint_at, life_, [this] { say(ProcessEvent::Kind::checkpoint); });
     if (script.begin_at)
         world.after(*script.begin_at, life_, [this] { say(ProcessEvent::Kind::begin); });
+    for (const auto& print : script.prints)
+        world.after(print.at, life_, [this, bytes = print.bytes] { this->print(bytes); });
     const bool bad = attempt().epoch.value <= script.bad_attempts;
     const auto run_timeout = directory_.assignment.spec->timeouts.run;
     const bool hangs = script.end == Script::End::hang && bad;
@@ -101,6 +98,21 @@ void SimShim::run_script() {
         return;
     }
     world.after(script.length, life_, [this] { script_ends(); });
+}
+
+// Numbers, and whose they are: a piece of another attempt, or of another place, is seen as such.
+void SimShim::print(std::uint32_t bytes) {
+    if (!run_ || leader_end_) return;
+    std::string text;
+    const auto before = directory_.output.size();
+    while (text.size() < bytes)
+        text += fmt::format("{} {} {};", attempt().job.text(), attempt().epoch.value,
+                            before + text.size());
+    text.resize(bytes);
+    directory_.output += text;
+    host_.parts().witness.printed(*run_, text);
+    if (host_.to_worker)
+        host_.to_worker({.kind = ProcessEvent::Kind::printed, .attempt = attempt(), .end = {}});
 }
 
 AttemptEnd SimShim::end_of_script() const {
@@ -206,7 +218,7 @@ void SimShim::finish(AttemptEnd end) {
     if (std::exchange(finishing_, true)) return;
     end.reported = true;
     if (killing_ == Cause::cancelled && end.succeeded) end.succeeded = false;
-    host_.parts().world.after(durable_write, life_, [this, end] {
+    host_.parts().world.after(host_.durable_write(), life_, [this, end] {
         directory_.result = end;
         host_.parts().world.trace(fmt::format(
             "host {}: result of {} epoch {}: {} ran {}", host_.number(), attempt().job.text(),

@@ -24,7 +24,8 @@ struct WitnessedRun {
     std::optional<TrueTime> died;
     bool clean = false;     // its last checkpoint was confirmed after its last `begin`
     bool own_exit = false;  // it ended by itself, not by a kill
-    bool orphan = false;    // its shim was killed: until a worker finds it, nobody can end it
+    std::string printed = {};
+    bool orphan = false;  // its shim was killed: until a worker finds it, nobody can end it
 };
 
 class Witness {
@@ -43,10 +44,17 @@ public:
         std::erase(alive_, run);
     }
     void set_orphan(std::size_t run) { runs_[run].orphan = true; }
+    void printed(std::size_t run, const std::string& text) { runs_[run].printed += text; }
     void set_clean(std::size_t run, bool clean) { runs_[run].clean = clean; }
 
     const std::vector<WitnessedRun>& runs() const { return runs_; }
     const std::vector<std::size_t>& alive() const { return alive_; }
+    // Null: it never ran.
+    const WitnessedRun* run_of(AttemptKey attempt) const {
+        for (const auto* run : of(attempt.job))
+            if (run->attempt == attempt) return run;
+        return nullptr;
+    }
     std::vector<const WitnessedRun*> of(JobId job) const {
         std::vector<const WitnessedRun*> found;
         const auto at = by_job_.find(job);

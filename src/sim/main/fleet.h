@@ -47,6 +47,8 @@ private:
     FleetOptions options_;
 };
 
+// Probes that a campaign this long should have reached and has not: the simulator is blind there.
+std::vector<std::string> missing_probes(const FleetReport& report);
 std::string to_json(const FleetReport& report, double seconds);
 std::string to_text(const FleetReport& report, double seconds);
 

@@ -123,7 +123,8 @@ int run(const Arguments& arguments) {
     const auto text =
         arguments.json ? to_json(report, took.count()) : to_text(report, took.count());
     fmt::print("{}\n", text);
-    return report.figures.failures.empty() && report.lost == 0 ? 0 : 1;
+    const bool good = report.figures.failures.empty() && report.lost == 0;
+    return good && missing_probes(report).empty() ? 0 : 1;
 }
 
 }  // namespace

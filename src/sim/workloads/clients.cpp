@@ -130,7 +130,7 @@ Task<void> Clients::meddle(std::size_t client) {
     const auto job = known.id;
     switch (rng_.below(6)) {
         case 0: co_await cancel(client, job); break;
-        case 1: co_await deal_with(client, job); break;
+        case 1: co_await deal_with(client); break;
         case 2: co_await hold_for_a_while(client, job); break;
         case 3: co_await add_callback(client, known); break;
         case 4:  // its author asks once more, long after
@@ -173,12 +173,23 @@ Task<void> Clients::cancel(std::size_t client, JobId job) {
     reached<"cancel_acknowledged">();
 }
 
-Task<void> Clients::deal_with(std::size_t client, JobId job) {
+// Whoever deals with quarantine looks for it.
+Task<JobId> Clients::find_quarantined(std::size_t client) {
+    constexpr int looks = 6;
+    for (int i = 0; i < looks; ++i) {
+        const auto job = known_[rng_.below(known_.size())].id;
+        auto look = [job](JobService& jobs) { return jobs.job(job); };
+        auto view = co_await ask<JobView>(client, look);
+        if (view && *view && (*view)->state == JobState::quarantined) co_return job;
+    }
+    co_return JobId{};
+}
+
+Task<void> Clients::deal_with(std::size_t client) {
     const auto drawn = rng_.below(3);
     const auto action = static_cast<QuarantineAction>(drawn);
-    auto look = [job](JobService& jobs) { return jobs.job(job); };
-    auto view = co_await ask<JobView>(client, look);
-    if (!view || !*view || (*view)->state != JobState::quarantined) co_return;
+    const auto job = co_await find_quarantined(client);
+    if (!job) co_return;
     const bool release = action == QuarantineAction::release;
     const bool flagged = release && rng_.below(2) == 0;
     if (release) ++parts_.history.releases[job];

@@ -61,7 +61,8 @@ private:
     Task<void> live(std::size_t client, TrueTime until);
     Task<void> meddle(std::size_t client);
     Task<void> cancel(std::size_t client, JobId job);
-    Task<void> deal_with(std::size_t client, JobId job);
+    Task<JobId> find_quarantined(std::size_t client);
+    Task<void> deal_with(std::size_t client);
     Task<void> hold_for_a_while(std::size_t client, JobId job);
     // client_relations.cpp
     Callback draw_callback(int level, const std::string& tenant);

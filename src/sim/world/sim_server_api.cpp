@@ -115,9 +115,11 @@ Task<Result<ReportResponse>> SimServerApi::report(std::size_t server, ReportRequ
     });
 }
 
-// Simulated jobs print nothing.
-Task<Result<LogResponse>> SimServerApi::logs(std::size_t, LogRequest) {
-    co_return error(Errc::unavailable, "there are no logs here");
+Task<Result<LogResponse>> SimServerApi::logs(std::size_t server, LogRequest request) {
+    auto& cluster = cluster_;
+    return call<LogResponse>(server, "logs ", [&cluster, server, request](Server& target) {
+        return target.sessions().logs(request, *cluster.server(server).blobs);
+    });
 }
 
 Task<Result<std::shared_ptr<Stream>>> SimServerApi::open_stream(std::size_t server,

@@ -174,6 +174,8 @@ ChangeReply apply(State& state, const TakeKeeper& change) {
 ChangeReply apply(State& state, const DefineLimit& change) {
     if (change.max == 0) return error(Errc::invalid, "a limit must be at least 1");
     const Thing limit{Thing::Kind::limit, change.tenant, change.name};
+    const bool known = zoo(Bug::limit_lowered_ignored) && state.holders.is_defined(limit);
+    if (known && change.max < state.holders.max(limit)) return {Applied{}};
     state.holders.define(limit, change.max);
     restore_line(state, limit);  // there may be more room now
     return {Applied{}};
@@ -186,6 +188,7 @@ ChangeReply apply(State& state, const PauseQueue& change) {
         if (state.paused_queues.erase(queue) > 0) state.work_appeared = true;
         return {Applied{}};
     }
+    if (zoo(Bug::pause_forgotten)) return {Applied{}};
     state.paused_queues.insert(queue);
     // Nobody may wait for what stands still: kept things are freed (C4).
     const auto& kept = state.places.kept();

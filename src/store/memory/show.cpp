@@ -210,7 +210,12 @@ ServiceView show_service(const State& state) {
     const bool nothing_due =
         (places.wakes().empty() || places.wakes().begin()->first > state.clock.now + soon) &&
         (places.dates().empty() || places.dates().begin()->first > state.wall + soon);
-    return {.clock = state.clock, .keeper = state.keeper, .idle = nothing_moves && nothing_due};
+    auto highest = std::max(state.id_high_water, state.made_id_high_water);
+    for (const auto& [id, row] : state.servers) highest = std::max(highest, row.id_high_water);
+    return {.clock = state.clock,
+            .keeper = state.keeper,
+            .idle = nothing_moves && nothing_due,
+            .id_high_water = highest};
 }
 
 SessionView show_session(const State& state, const SessionRow& session) {

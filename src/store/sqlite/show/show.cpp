@@ -35,6 +35,7 @@ Show::Show(Connection& c, const Timing& timing)
                  "SELECT min(at) FROM (SELECT min(wake_at) AS at FROM timer WHERE wake_at IS NOT"
                  " NULL UNION ALL SELECT min(wake_at) FROM wait)"),
       next_date_(c, "SELECT min(date) FROM timer WHERE date IS NOT NULL"),
+      highest_mark_(c, "SELECT max(id_high_water) FROM server"),
       run_counts_(c, "SELECT session, count(*) FROM run GROUP BY session"),
       jobs_of_(c, "SELECT job FROM run WHERE session = ? ORDER BY assignment, job"),
       unconfirmed_(c,
@@ -214,6 +215,10 @@ ServiceView Show::service() {
         busy_.query({static_cast<int>(JobState::ready), static_cast<int>(JobState::running)});
     // What is ready, blocked or in `run` makes it busy, so that only timers and waits can be due.
     view.idle = !busy.next() && !is_anything_due(row);
+    view.id_high_water = std::max(row.id_high_water, row.made_id_high_water);
+    auto mark = highest_mark_.query({});
+    if (mark.next() && !mark.is_null(0))
+        view.id_high_water = std::max(view.id_high_water, mark.natural(0));
     return view;
 }
 

@@ -64,7 +64,7 @@ private:
     RelationLoader relations_;
     std::optional<Thing> looked_at_;  // the last thing that a sweep has compared
 
-    Statement busy_, next_wake_, next_date_;
+    Statement busy_, next_wake_, next_date_, highest_mark_;
     Statement run_counts_, jobs_of_, unconfirmed_;
     Statement timer_wakes_, blocked_wakes_, wait_wakes_, run_wakes_, ready_wakes_, ready_at_,
         dates_;

@@ -1,0 +1,48 @@
+// SimBlobs: a server's connection to what jobs have printed: one shared store of texts that
+// survives everything, reached with delays, refused while the database is down.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ports/blobs.h"
+#include "sim/world/sim_store.h"
+
+namespace perdure::sim {
+
+// What the servers keep of what attempts print.
+class KeptOutput {
+public:
+    // Shown each piece right before it is kept.
+    std::function<void(const LogChunk&)> on_append;
+
+    Result<void> append(const std::vector<LogChunk>& chunks);
+    const std::map<AttemptKey, std::string>& texts() const { return texts_; }
+    const std::string& of(AttemptKey attempt) { return texts_[attempt]; }
+    void remove(const std::vector<JobId>& jobs);
+
+private:
+    std::map<AttemptKey, std::string> texts_;
+};
+
+class SimBlobs final : public Blobs {
+public:
+    SimBlobs(SimDatabase& database, KeptOutput& kept, Life server)
+        : database_(database), kept_(kept), server_(server) {}
+
+    Task<Result<void>> append(std::vector<LogChunk> chunks) override;
+    Task<Result<LogPiece>> read(AttemptKey attempt, std::uint64_t offset, std::size_t max) override;
+    Task<Result<void>> remove(std::vector<JobId> jobs) override;
+
+private:
+    Task<Result<void>> reach();
+
+    SimDatabase& database_;
+    KeptOutput& kept_;
+    Life server_;
+};
+
+}  // namespace perdure::sim
