@@ -30,18 +30,26 @@ OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session, std::uint32
     return overdue;
 }
 
+// What it waited for, or its checkpoint, may be what cannot be understood.
+void Show::add_run(JobRow& job, const SessionRow& session, std::uint32_t runs, OverdueView& view) {
+    auto read = book_.unless_damaged([&] { return overdue_run(job, session, runs); },
+                                     [&] { return damaged_job(job.id); });
+    if (read) view.runs.push_back(std::move(*read));
+}
+
 void Show::add_overdue_runs(std::uint32_t limit, const RunCounts& counts, OverdueView& view) {
     for (const auto& [owner, runs] : counts) {
-        const auto session = load_.session(owner);
-        if (!session) fail_corrupt("session " + owner.text() + " runs jobs, and is not there");
+        // Nobody knows when its lease ends: what runs there waits for a person (C9).
+        const auto session = readable_session(owner);
+        if (!session) continue;
         if (session->lease_deadline > view.clock.now) continue;
         for (const auto id : jobs_of(owner)) {
             if (view.runs.size() >= limit) return;
             auto job = readable_job(id);
-            if (!job) continue;
+            if (!job || !job->in<Run>()) continue;
             const auto& terms = job->attempts.back().terms;
             if (session->lease_deadline + terms.release_after > view.clock.now) continue;
-            view.runs.push_back(overdue_run(*job, *session, runs));
+            add_run(*job, *session, runs, view);
         }
     }
 }
@@ -49,14 +57,13 @@ void Show::add_overdue_runs(std::uint32_t limit, const RunCounts& counts, Overdu
 void Show::add_unconfirmed(std::uint32_t limit, const RunCounts& counts, OverdueView& view) {
     auto row = unconfirmed_.query({static_cast<int>(JobState::starting), view.clock.now});
     while (view.runs.size() < limit && row.next()) {
-        auto job = readable_job(JobId{row.natural(0)});
-        if (!job) continue;
-        const auto session = load_.session(job->in<Run>()->session);
-        if (!session)
-            fail_corrupt("job " + job->id.text() + " runs in a session that is not there");
+        auto job = readable_job(JobId{row.bits(0)});
+        if (!job || !job->in<Run>()) continue;
+        const auto session = readable_session(job->in<Run>()->session);
+        if (!session) continue;
         const auto& terms = job->attempts.back().terms;
         const bool listed = session->lease_deadline + terms.release_after <= view.clock.now;
-        if (!listed) view.runs.push_back(overdue_run(*job, *session, counts.at(session->id)));
+        if (!listed) add_run(*job, *session, counts.at(session->id), view);
     }
 }
 
@@ -65,13 +72,13 @@ void Show::add_ready_wakes(ServiceTime now, std::uint32_t limit, std::vector<Wak
     std::size_t found = 0;
     std::optional<ServiceTime> last;
     while (part.next()) {
-        const auto at = part.at<ServiceTime>(0);
+        const ServiceTime at{part.number(0)};
         // Parts of one instant are taken together, so that they can be put in order.
         if (found >= limit && last != at) return;
         last = at;
         auto row = ready_at_.query({part.number(1), part.number(2), part.number(3), at, limit});
         while (row.next()) {
-            wakes.emplace_back(at, JobId{row.natural(0)});
+            wakes.emplace_back(at, JobId{row.bits(0)});
             ++found;
         }
     }
@@ -81,7 +88,7 @@ std::vector<Show::Wake> Show::wakes(ServiceTime now, std::uint32_t limit) {
     std::vector<Wake> wakes;
     for (auto* statement : {&timer_wakes_, &blocked_wakes_, &wait_wakes_, &run_wakes_}) {
         auto row = statement->query({now, limit});
-        while (row.next()) wakes.emplace_back(row.at<ServiceTime>(0), JobId{row.natural(1)});
+        while (row.next()) wakes.emplace_back(ServiceTime{row.number(0)}, JobId{row.bits(1)});
     }
     add_ready_wakes(now, limit, wakes);
     std::sort(wakes.begin(), wakes.end());
@@ -101,7 +108,7 @@ void Show::add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& vi
         if (const auto job = readable_job(id)) add(*job);
     auto row = dates_.query({wall, std::int64_t{limit} + limit});
     while (view.waits.size() < limit && row.next()) {
-        const auto job = readable_job(JobId{row.natural(1)});
+        const auto job = readable_job(JobId{row.bits(1)});
         if (!job) continue;
         const auto wakes = wake_at(*job);
         const bool is_listed = wakes && *wakes <= now;
@@ -123,8 +130,9 @@ std::uint32_t Show::free_of(const Thing& thing) {
     const bool is_key = thing.kind == Thing::Kind::key;
     if (!is_key) {
         auto row = limit_max_.query({thing.tenant, thing.name});
-        if (!row.next()) fail_corrupt("limit `" + thing.name + "` is used, not defined");
-        max = row.number(0);
+        // One that is not defined any more is full (C9).
+        max = row.next() ? row.number(0) : 0;
+        if (max > INT32_MAX) max = 0;
     }
     auto held = (is_key ? keys_held_ : limits_held_).query({thing.tenant, thing.name});
     const auto taken = held.next() ? held.number(0) : 0;
