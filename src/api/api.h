@@ -14,6 +14,7 @@
 #include "ports/blobs.h"
 #include "ports/catalogue.h"
 #include "ports/clock.h"
+#include "ports/damage.h"
 #include "server/server.h"
 
 namespace perdure {
@@ -35,6 +36,7 @@ struct ApiOptions {
     // Gives memory that is free back to the system. May be empty.
     std::function<void()> release_memory;
     Timing timing;
+    DamageDesk* damage = nullptr;  // of the store, if its rows can be damaged
 };
 
 struct Api {

@@ -26,6 +26,8 @@ void Audit::add(const AuditView& view) {
             found_.push_back({holder.job, "holds two slots of " + holder.thing.name});
     }
     for (const auto& job : view.jobs) check(job, view.clock);
+    // Nobody can tell what a damaged one should hold: it is named as such.
+    for (const auto& row : view.damaged) held_.erase(row.job);
 }
 
 std::vector<SessionId> Audit::sessions() const {

@@ -226,7 +226,18 @@ WallTime submitted_on(JobId id) {
         milliseconds(static_cast<std::int64_t>(id.value >> bits_below_milliseconds)).us};
 }
 
+void write_damaged_job(JsonWriter& out, JobId id, const std::string& why) {
+    out.begin_object();
+    out.field("id", id);
+    out.field("state", "damaged");
+    out.field("submitted_at", time_text(submitted_on(id)));
+    out.field("damaged", why);
+    out.field("remedy", "perdure job discard " + id.text() + " --damaged; or restore a backup");
+    out.end_object();
+}
+
 void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& progress) {
+    if (job.damaged) return write_damaged_job(out, job.id, *job.damaged);
     const auto& spec = *job.spec;
     out.begin_object();
     out.field("id", job.id);

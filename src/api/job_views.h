@@ -18,6 +18,8 @@ void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& pro
 void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
                const SessionNames& workers, const LiveProgress& progress,
                const RecoveryPage& recoveries);
+// One whose rows cannot be understood: what is known, and what to do (C9).
+void write_damaged_job(JsonWriter& out, JobId id, const std::string& why);
 // How it ended, and what it left. Only for a job that has ended.
 void write_result(JsonWriter& out, const JobView& job);
 void write_submitted(JsonWriter& out, const Submitted& submitted);

@@ -34,7 +34,7 @@ WallTime time_of_id(std::uint64_t id) {
 }
 
 std::string id_text(std::uint64_t value) {
-    PERDURE_ASSERT(value <= id_max);
+    if (value > id_max) return "bad-id:" + std::to_string(static_cast<std::int64_t>(value));
     std::string text(text_length, '0');
     for (std::size_t i = text_length; i-- > 0; value >>= 5) text[i] = alphabet[value & 31U];
     return text;

@@ -158,6 +158,10 @@ void add_job_family(std::vector<Command>& all) {
                       "  perdure job cancel 06na5x0g00000", cancel_jobs));
     all.push_back(act("job retry", "submit ended jobs again, as new ones",
                       "  perdure job retry 06na5x0g00000", retry_jobs));
+    all.push_back(act("job discard", "remove jobs that are damaged, or deal with quarantined ones",
+                      "  perdure job discard 06na5x0g00000 --damaged", discard_jobs,
+                      {{"--damaged", "", "its rows cannot be understood: remove them"},
+                       {"--may-still-run", "", "also if its process may still be alive"}}));
     all.push_back(act("job hold", "keep waiting jobs from starting",
                       "  perdure job hold 06na5x0g00000", hold_jobs));
     all.push_back(act("job unhold", "let held jobs go on", "  perdure job unhold 06na5x0g00000",
@@ -276,7 +280,8 @@ void add_others(std::vector<Command>& all) {
                    .group = other_group,
                    .summary = "compare everything that is stored with everything else",
                    .example = "  perdure fsck\n  perdure fsck --offline --data /var/lib/perdure",
-                   .options = {{"--offline", "", "without a server, exactly; needs the directory"}},
+                   .options = {{"--offline", "", "without a server, exactly; needs the directory"},
+                               {"--discard", "TABLE:ROW", "remove a row that fsck calls damaged"}},
                    .settings = {"server.urls", "data"},
                    .run = check_store});
     all.push_back({.path = "migrate",

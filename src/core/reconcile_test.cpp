@@ -256,14 +256,13 @@ TEST(DecideReconcile, stops_the_server_exactly_if_the_store_has_lost_commits) {
 TEST(DecideReconcile, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& f : every_combination()) rules.insert(decide_reconcile(f).rule);
-    EXPECT_EQ(rules,
-              (std::set<std::string_view>{
-                  "O6/report_is_coming", "O1/presumed_lost_has_a_result", "E1/ordered", "O4/runs",
-                  "O6/agreed", "O6/future_epoch", "O1/presumed_lost_is_alive",
-                  "O7/once_runs_to_its_end", "O1/not_the_running_attempt",
-                  "E1/ordered_before_it_was_seen", "O6/not_seen_yet", "O6/started_and_not_listed",
-                  "O6/not_listed", "O3/ordered_back", "O3/ordered_back_before_it_was_seen",
-                  "O1/job_is_gone"}));
+    EXPECT_EQ(rules, (std::set<std::string_view>{
+                         "O6/report_is_coming", "O1/presumed_lost_has_a_result", "E1/ordered",
+                         "O4/runs", "O6/agreed", "O6/future_epoch", "O1/presumed_lost_is_alive",
+                         "O7/once_runs_to_its_end", "O1/not_the_running_attempt",
+                         "E1/ordered_before_it_was_seen", "O6/not_seen_yet",
+                         "O6/started_and_not_listed", "O6/not_listed", "O3/ordered_back",
+                         "O3/ordered_back_before_it_was_seen", "O1/job_is_gone"}));
 }
 
 }  // namespace

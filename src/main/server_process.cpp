@@ -90,6 +90,7 @@ public:
             config_.timing, log);
         server_->use(config_.policies);
         server_->failures().use({config_.failure_level, config_.callback_failure_level});
+        options_.damage = store_.get();
         api_ = std::make_unique<ApiServer>(*server_, *store_, *blobs_, clock_, log, options_);
         if (auto listening = api_->listen(); !listening) return refuse(listening.error());
         server_->rings(*opened_);
@@ -106,8 +107,13 @@ private:
         const auto fatal = [this](const Error& why) {
             boost::asio::post(context_, [this, what = why.what] { die(what); });
         };
-        auto store = SqliteStore::open({.path = config_.data + "/perdure.db", .fatal = fatal},
-                                       config_.timing);
+        const auto damaged = [log = output_.log("server")](const Damaged& row) {
+            log.write(Level::error, "a stored row is damaged: it is left alone", "table", row.table,
+                      "row", row.row, "why", row.why, "fix", "perdure fsck names what to do");
+        };
+        auto store = SqliteStore::open(
+            {.path = config_.data + "/perdure.db", .fatal = fatal, .damaged = damaged},
+            config_.timing);
         if (!store) return about(config_.data + "/perdure.db", store.error());
         store_ = std::move(*store);
         auto blobs = SqliteBlobs::open({.path = config_.data + "/logs.db", .fatal = fatal});

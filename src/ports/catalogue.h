@@ -43,6 +43,7 @@ struct JobLine {
     std::optional<std::string> worker;  // if it is in `run`
     // It is in quarantine, and nobody knows that its last process is dead: on this worker.
     std::optional<std::string> may_still_run_on;
+    std::optional<std::string> damaged = {};  // why it cannot be understood; the rest says nothing
 };
 struct JobPage {
     std::vector<JobLine> jobs;  // newest first
@@ -105,6 +106,7 @@ struct RecoveryPage {
     std::vector<RecoveryLine> recoveries;  // newest first
     // The cursor of the next page, if there is more, or may be: then this one may even be empty.
     std::optional<std::uint64_t> next;
+    std::vector<Damaged> damaged = {};  // entries on the way that cannot be understood
 };
 
 class Catalogue {

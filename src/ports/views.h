@@ -20,6 +20,7 @@
 #include "core/takeover.h"
 #include "core/timeouts.h"
 #include "ports/changes.h"
+#include "ports/damage.h"
 
 namespace perdure {
 
@@ -187,6 +188,8 @@ struct AuditView {
     std::uint64_t repairs = 0;        // promotions that only the sweep made: our bugs
     std::uint64_t fenced = 0;         // refusals counted
     ServiceTick clock;
+    JobId last;                    // of this range: the next one begins behind it
+    std::vector<Damaged> damaged;  // jobs of this range that cannot be understood
     bool more = false;
 };
 

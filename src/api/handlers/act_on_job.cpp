@@ -58,6 +58,33 @@ struct ReleaseWish {
 constexpr std::array release_fields = {JsonField<ReleaseWish>{
     "may_still_run", [](const JsonCursor& at, ReleaseWish& w) { at.read(w.may_still_run); }}};
 
+struct DiscardRequest {
+    bool damaged = false;
+    bool may_still_run = false;
+};
+constexpr std::array discard_fields = {
+    JsonField<DiscardRequest>{"damaged",
+                              [](const JsonCursor& at, DiscardRequest& w) { at.read(w.damaged); }},
+    JsonField<DiscardRequest>{
+        "may_still_run", [](const JsonCursor& at, DiscardRequest& w) { at.read(w.may_still_run); }},
+};
+
+// All rows of a job that cannot be understood, and what it has printed (C9).
+Task<Response> discard_damaged(Api& api, const Request& request, DiscardRequest wish) {
+    const auto id = job_of(request);
+    if (!id) co_return problem(id.error());
+    if (!api.options.damage) co_return problem(error(Errc::conflict, "it is not damaged"));
+    DiscardDamaged what{"job", id->text(), wish.may_still_run};
+    auto done = co_await api.options.damage->discard(std::move(what));
+    if (!done) co_return problem(done.error());
+    api.log.write(Level::warn, "a damaged job was discarded by a person", "job", id->text());
+    std::vector<JobId> jobs{*id};
+    auto removed = co_await api.blobs.remove(std::move(jobs));
+    if (!removed) api.log.write(Level::warn, "output left behind", "why", removed.error().what);
+    api.bells.ring(*id);
+    co_return about(*id, "discarded", true);
+}
+
 // What the job waited for, as far as it is still there: a retry gets the same inputs.
 Task<Result<std::vector<After>>> awaited_again(Api& api, JobView job) {
     std::vector<After> others;
@@ -144,7 +171,10 @@ Task<Response> accept_job(Api& api, const Request& request) {
 }
 
 Task<Response> discard_job(Api& api, const Request& request) {
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    DiscardRequest wish;
+    if (const auto misfit = read_body<DiscardRequest>(request, discard_fields, wish))
+        co_return problem(*misfit);
+    if (wish.damaged) co_return co_await discard_damaged(api, request, wish);
     co_return co_await deal(api, request, QuarantineAction::discard, false);
 }
 

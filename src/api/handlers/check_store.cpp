@@ -1,8 +1,9 @@
+// POST /v1/fsck/discard: a person removes one row that cannot be understood (C9).
 // GET /v1/fsck: compares what is stored with itself, range by range, while the server works (C3).
-#include <map>
-#include <set>
+#include <array>
 
 #include "api/audit.h"
+#include "api/damage_views.h"
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "wire/json_writer.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t range = 1000;
 constexpr auto second_look = seconds(1);
+constexpr std::size_t damaged_max = 1'000;
 
 Task<Result<Audit>> look_once(Api& api) {
     Audit audit;
@@ -20,14 +22,14 @@ Task<Result<Audit>> look_once(Api& api) {
         auto view = co_await api.server.jobs().audit(after, range);
         if (!view) co_return view.error();
         audit.add(*view);
-        if (!view->more || view->jobs.empty()) break;
-        after = view->jobs.back().id;
+        if (!view->more) break;
+        after = view->last;
     }
     for (const auto id : audit.sessions()) {
         const auto session = co_await api.server.jobs().session(id);
         if (session) {
             audit.add(*session);
-        } else if (session.is(Errc::not_found)) {
+        } else if (session.is(Errc::not_found) || session.is(Errc::corrupt)) {
             audit.miss(id);
         } else {
             co_return session.error();
@@ -36,11 +38,27 @@ Task<Result<Audit>> look_once(Api& api) {
     co_return audit;
 }
 
-Response show(const Audit& audit, const std::vector<AuditProblem>& problems) {
+// Rows of all tables that cannot be understood.
+Task<Result<std::vector<Damaged>>> look_for_damage(Api& api) {
+    std::vector<Damaged> all;
+    if (!api.options.damage) co_return all;
+    std::string from;
+    while (true) {
+        auto page = co_await api.options.damage->damaged(from);
+        if (!page) co_return page.error();
+        for (auto& row : page->rows)
+            if (all.size() < damaged_max) all.push_back(std::move(row));
+        if (!page->next) co_return all;
+        from = *page->next;
+    }
+}
+
+Response show(const Audit& audit, const std::vector<AuditProblem>& problems,
+              const std::vector<Damaged>& damaged) {
     Response response;
     JsonWriter out(response.body);
     out.begin_object();
-    out.field("clean", problems.empty());
+    out.field("clean", problems.empty() && damaged.empty());
     out.field("jobs", audit.jobs());
     out.field("holders", audit.holders());
     out.field("repairs", audit.repairs());
@@ -54,25 +72,56 @@ Response show(const Audit& audit, const std::vector<AuditProblem>& problems) {
         out.end_object();
     }
     out.end_array();
+    write_damaged(out, damaged);
     out.end_object();
     return response;
 }
 
+constexpr std::array discard_row_fields = {
+    JsonField<DiscardDamaged>{"table",
+                              [](const JsonCursor& at, DiscardDamaged& w) { at.read(w.table); }},
+    JsonField<DiscardDamaged>{"row",
+                              [](const JsonCursor& at, DiscardDamaged& w) { at.read(w.row); }},
+    JsonField<DiscardDamaged>{
+        "may_still_run", [](const JsonCursor& at, DiscardDamaged& w) { at.read(w.may_still_run); }},
+};
+
 }  // namespace
+
+Task<Response> discard_row(Api& api, const Request& request) {
+    DiscardDamaged what;
+    if (const auto misfit = read_body<DiscardDamaged>(request, discard_row_fields, what))
+        co_return problem(*misfit);
+    if (!api.options.damage) co_return problem(error(Errc::conflict, "nothing is damaged"));
+    auto done = co_await api.options.damage->discard(what);
+    if (!done) co_return problem(done.error());
+    api.log.write(Level::warn, "a damaged row was discarded by a person", "table", what.table,
+                  "row", what.row);
+    Response response;
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.field("table", what.table);
+    out.field("row", what.row);
+    out.field("discarded", true);
+    out.end_object();
+    co_return response;
+}
 
 // Ranges are read one after another, and a job may move in between: only what is seen twice, a
 // second apart, is a problem.
 Task<Response> check_store(Api& api, const Request& request) {
     if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    auto damaged = co_await look_for_damage(api);
+    if (!damaged) co_return problem(damaged.error());
     auto first = co_await look_once(api);
     if (!first) co_return problem(first.error());
     const auto suspected = first->problems();
-    if (suspected.empty()) co_return show(*first, {});
+    if (suspected.empty()) co_return show(*first, {}, *damaged);
     const auto alarm = api.clock.make_alarm();
     co_await alarm->wait(second_look);
     auto second = co_await look_once(api);
     if (!second) co_return problem(second.error());
-    co_return show(*second, seen_twice(suspected, second->problems()));
+    co_return show(*second, seen_twice(suspected, second->problems()), *damaged);
 }
 
 }  // namespace perdure::handlers

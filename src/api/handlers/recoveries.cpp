@@ -5,6 +5,7 @@
 #include <iterator>
 #include <span>
 
+#include "api/damage_views.h"
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
@@ -119,6 +120,7 @@ Task<Response> list_recoveries(Api& api, const Request& request) {
     out.begin_array();
     for (const auto& line : page->recoveries) write_recovery(out, line);
     out.end_array();
+    if (!page->damaged.empty()) write_damaged(out, page->damaged);
     if (page->next) out.field("next", *page->next);
     out.end_object();
     co_return response;

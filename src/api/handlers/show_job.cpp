@@ -18,6 +18,13 @@ Response result_of(const JobView& job) {
     return response;
 }
 
+Response show_damaged(JobId id, const Error& why) {
+    Response response;
+    JsonWriter out(response.body);
+    write_damaged_job(out, id, why.what);
+    return response;
+}
+
 Response still(const JobView& job) {
     Response response{.status = 202};
     JsonWriter out(response.body);
@@ -35,6 +42,7 @@ Task<Response> show_job(Api& api, const Request& request) {
     if (!id) co_return problem(id.error());
     if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
     auto job = co_await api.server.jobs().job(*id);
+    if (job.is(Errc::corrupt)) co_return show_damaged(*id, job.error());
     if (!job) co_return problem(job.error());
     const auto workers = co_await api.server.jobs().workers_of(*job);
     auto recoveries = co_await api.catalogue.recoveries(recoveries_of(*job));

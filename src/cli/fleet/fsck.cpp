@@ -1,10 +1,12 @@
 // perdure fsck
+// perdure fsck --discard TABLE:ROW
 // perdure fsck --offline --data DIR
 // Exit code 1 if something is wrong.
 #include <fmt/format.h>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
 #include "cli/fleet/commands.h"
@@ -43,20 +45,47 @@ ExitCode print(Context& context, const boost::json::value& document) {
         if (has(problem, "fix")) what += "; fix: " + text_of(problem, "fix");
         table.add({text_of(problem, "job"), what});
     }
+    for (const auto& row : list_of(document, "damaged"))
+        table.add({has(row, "job") ? text_of(row, "job") : "",
+                   fmt::format("{}:{} is damaged: {}; fix: {}", text_of(row, "table"),
+                               text_of(row, "row"), text_of(row, "what"), text_of(row, "fix"))});
     if (!table.empty()) context.term.out(table.text(context.term));
     const auto jobs =
         has(document, "jobs") ? fmt::format(" ({} jobs)", number_of(document, "jobs")) : "";
-    context.term.say(clean ? fmt::format("clean{}", jobs)
-                           : "something is wrong: keep a copy of the data directory and report it");
+    context.term.say(
+        clean
+            ? fmt::format("clean{}", jobs)
+            : "something is wrong: keep a copy of the data directory; what has a fix can be mended,"
+              " the rest should be reported");
     if (number_of(document, "repairs") > 0)
         context.term.say(fmt::format("{} wake-ups were made by a sweep: please report it",
                                      number_of(document, "repairs")));
     return code;
 }
 
+// The running server removes it, and frees what it kept.
+ExitCode discard_row(Context& context) {
+    const auto name = context.args.text("discard");
+    const auto colon = name.find(':');
+    boost::json::object body;
+    body["table"] = name.substr(0, colon);
+    body["row"] = colon == std::string::npos ? "" : name.substr(colon + 1);
+    const auto asked =
+        ask(context.api, context.term,
+            {.method = "POST", .target = "/v1/fsck/discard", .body = boost::json::serialize(body)});
+    if (!asked) return asked.code;
+    if (context.json()) {
+        context.term.print(*asked.body);
+    } else {
+        context.term.say(fmt::format("{} is removed, and what it kept is free", name));
+    }
+    return ExitCode::ok;
+}
+
 }  // namespace
 
 ExitCode check_store(Context& context) {
+    if (!context.args.text("discard").empty()) return discard_row(context);
     if (context.args.flag("offline")) {
         const auto findings = context.backstage.fsck_offline(context.configuration.config);
         if (!findings) return context.term.fail(findings.error());

@@ -1,4 +1,4 @@
-// perdure job cancel|retry|hold|unhold ID...
+// perdure job cancel|retry|hold|unhold|discard ID...
 // One request for each id; the first failure decides the exit code, the others are still tried.
 #include <fmt/format.h>
 
@@ -49,6 +49,17 @@ std::string told_cancel(const std::string& id, const boost::json::value& answer)
 }  // namespace
 
 ExitCode cancel_jobs(Context& context) { return act_on_all(context, {"cancel", "", told_cancel}); }
+
+// Those whose rows cannot be understood; without --damaged what is in quarantine.
+ExitCode discard_jobs(Context& context) {
+    boost::json::object body;
+    if (context.args.flag("damaged")) body["damaged"] = true;
+    if (context.args.flag("may-still-run")) body["may_still_run"] = true;
+    return act_on_all(context, {"discard", body.empty() ? "" : boost::json::serialize(body),
+                                [](const std::string& id, const auto&) {
+                                    return fmt::format("job {} is discarded", id);
+                                }});
+}
 
 ExitCode hold_jobs(Context& context) {
     return act_on_all(context, {"hold", "", [](const std::string& id, const auto&) {

@@ -23,6 +23,7 @@ std::string query_of(const Args& args) {
 }
 
 std::string note_of(const boost::json::value& job) {
+    if (has(job, "damaged")) return "cannot be understood: perdure job show";
     if (has(job, "progress")) return progress_of(job);
     if (has(job, "worker")) return "on " + text_of(job, "worker");
     const auto cause = text_of(job, "cause");

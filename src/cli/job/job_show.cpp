@@ -74,6 +74,8 @@ std::string facts(const boost::json::value& job) {
     text += line("may use", resources_of(job));
     if (has(job, "may_still_run"))
         text += line("may run on", text_of(member(job, "may_still_run"), "worker"));
+    text += line("damaged", text_of(job, "damaged"));
+    text += line("remedy", text_of(job, "remedy"));
     text += line("due in", spoken_of(job, "due_in"));
     const auto& attempts = list_of(job, "attempts");
     if (!attempts.empty()) text += line("output", undelivered_of(attempts.back()));
@@ -129,7 +131,7 @@ ExitCode show_job(Context& context) {
     }
     context.term.out(heading(context.term, job) + facts(job) + relations(job) + timeline_text(job) +
                      last_lines(job));
-    if (!has(job, "ended_at"))
+    if (!has(job, "ended_at") && !has(job, "damaged"))
         context.term.say(fmt::format("what it waits for: perdure why {}", id));
     if (text_of(job, "state") == "quarantined" && !truth_of(job, "discarded"))
         context.term.say(fmt::format("it needs a person: perdure quarantine show {}", id));

@@ -56,6 +56,9 @@ ExitCode list_recoveries(Context& context) {
         table.add({clock_of(entry, now), text_of(entry, "job"), text_of(entry, "detector"),
                    spoken_of(entry, "time_to_detect"), spoken_of(entry, "time_to_act"),
                    text_of(entry, "story")});
+    for (const auto& row : list_of(*asked.body, "damaged"))
+        context.term.say(fmt::format("entry {} cannot be understood: {}", text_of(row, "row"),
+                                     text_of(row, "fix")));
     if (table.empty() && has(*asked.body, "next")) {
         context.term.say(fmt::format("nothing among the newest entries; older ones: --before {}",
                                      text_of(*asked.body, "next")));

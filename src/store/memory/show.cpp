@@ -321,6 +321,7 @@ AuditView show_audit(const State& state, JobId after, std::uint32_t limit) {
     for (; it != state.jobs.end() && view.jobs.size() < limit; ++it)
         view.jobs.push_back(show_job(state, it->second));
     view.more = it != state.jobs.end();
+    if (!view.jobs.empty()) view.last = view.jobs.back().id;
     if (after) return view;
     for (const auto& [thing, slots] : state.holders.rows())
         for (const auto& [slot, job] : slots) view.holders.push_back({thing, slot, job});

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/rows/load.h"
@@ -101,7 +102,8 @@ public:
           timing_(timing),
           connection_(directory.database(), Connection::Access::write),
           load_(connection_),
-          relations_(connection_) {
+          relations_(connection_),
+          scan_(connection_, book_) {
         if (schema_version(connection_, store_schema()) != store_schema().migrations.back().number)
             throw Failure{error(Errc::conflict,
                                 "the database has an older schema: run `perdure migrate` first")};
@@ -110,6 +112,7 @@ public:
 
     std::vector<FsckFinding> run() {
         if (!is_file_sound(connection_, "perdure.db")) return std::move(findings_);
+        look_for_damage();
         Transaction snapshot(connection_, Transaction::Kind::read);
         note_states();
         note_retention();
@@ -124,6 +127,28 @@ private:
     void add(std::string what, JobId job, const char* fix) {
         if (findings_.size() < findings_max)
             findings_.push_back({std::move(what), job ? job.text() : "", fix});
+    }
+
+    // Rows that cannot be understood, of every table (C9).
+    void look_for_damage() {
+        std::string from;
+        for (std::optional<std::string> next = from; next;) {
+            auto page = scan_.page(*next);
+            for (auto& row : page.rows) {
+                damaged_.insert(row.job);
+                const bool is_job = row.table == "job" && row.job;
+                const auto fix =
+                    is_job ? "start a server and: perdure job discard " + row.row + " --damaged"
+                           : "start a server and: perdure fsck --discard '" + row.table + ":" +
+                                 row.row + "'";
+                if (findings_.size() < findings_max)
+                    findings_.push_back({fmt::format("row {} of `{}` cannot be understood: {}",
+                                                     row.row, row.table, row.why),
+                                         row.job ? row.job.text() : "",
+                                         fix + "; or restore a backup"});
+            }
+            next = std::move(page.next);
+        }
     }
 
     bool is_file_sound(Connection& connection, const char* name) {
@@ -158,16 +183,20 @@ private:
         Statement add(connection_, "INSERT INTO found_forget (job, forget_at) VALUES (?, ?)");
         Statement notes(connection_, "SELECT forget_at, job, others FROM forget");
         auto row = notes.query({});
-        while (row.next())
-            for (const auto job : decode_forget_note(JobId{row.natural(1)}, row.bytes(2)))
-                add.run_one({job, row.number(0)});
+        while (row.next()) {
+            const auto jobs = book_.unless_damaged(
+                [&] { return decode_forget_note(JobId{row.bits(1)}, row.bytes(2)); },
+                [&] { return damaged_row("forget", std::to_string(row.number(1))); });
+            if (!jobs) continue;
+            for (const auto job : *jobs) add.run_one({job, row.number(0)});
+        }
         connection_.run("CREATE INDEX temp.found_forget_job ON found_forget (job)");
     }
 
     void look(const Check& check) {
         Statement statement(connection_, check.sql);
         auto row = statement.query({});
-        while (row.next()) add(row.text(1), JobId{row.natural(0)}, check.fix);
+        while (row.next()) add(row.text(1), JobId{row.bits(0)}, check.fix);
     }
 
     bool is_held(const Thing& thing, JobId job) {
@@ -181,19 +210,27 @@ private:
 
     // What only a job's own bytes tell: each must be understood, and hold what it should.
     void compare_jobs() {
-        const auto clock = load_.service().clock;
+        ServiceTick clock;
+        try {
+            clock = load_.service().clock;
+        } catch (const Failure& failure) {
+            add("service time: " + failure.error.what, {},
+                "start a server: it restores the row from its copy");
+            return;
+        }
         Statement all(connection_, "SELECT id FROM job ORDER BY id");
         auto row = all.query({});
         while (row.next() && findings_.size() < findings_max) {
-            const JobId id{row.natural(0)};
-            try {
+            const JobId id{row.bits(0)};
+            if (damaged_.contains(id)) continue;
+            const auto compare_one = [&] {
                 auto job = load_.job(id);
-                if (!job) continue;
+                if (!job) return true;
                 load_.load_history(*job);
                 compare(*job, clock);
-            } catch (const Failure& failure) {
-                add(failure.error.what, id, "cancel the job, or restore a backup");
-            }
+                return true;
+            };
+            book_.unless_damaged(compare_one, [&] { return damaged_job(id); });
         }
     }
 
@@ -257,7 +294,7 @@ private:
         Statement jobs(logs, "SELECT DISTINCT job FROM piece");
         auto row = jobs.query({});
         while (row.next()) {
-            const JobId id{row.natural(0)};
+            const JobId id{row.bits(0)};
             if (!known.query({id}).next())
                 add("there is output of a job that is not there", id, "it only takes space");
         }
@@ -268,6 +305,9 @@ private:
     Connection connection_;
     Loader load_;
     RelationLoader relations_;
+    DamageBook book_;
+    DamageScan scan_;
+    std::set<JobId> damaged_;
     std::vector<FsckFinding> findings_;
     std::map<Thing, std::size_t> waiting_;
 };

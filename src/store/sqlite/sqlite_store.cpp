@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "store/sqlite/apply/apply.h"
+#include "store/sqlite/damage/discard.h"
+#include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/desk.h"
 #include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
@@ -35,22 +37,27 @@ constexpr std::int64_t rows_worth_handing_over = 2 * jobs_worth_sending_ahead;
 // unless the store works inline.
 struct SqliteStore::Parts {
     struct Reader {
-        Reader(Connection& connection, const Timing& timing)
-            : show(connection, timing), catalogue(connection, timing), ledger(connection) {}
+        Reader(Connection& connection, const Timing& timing, sqlite::DamageBook& book)
+            : show(connection, timing, book),
+              catalogue(connection, timing, book),
+              ledger(connection, book),
+              damage(connection, book) {}
         sqlite::Show show;
         sqlite::ShowCatalogue catalogue;
         sqlite::ShowLedger ledger;
+        sqlite::DamageScan damage;
     };
 
     Parts(SqliteOptions o, const Timing& t)
         : options(std::move(o)),
           timing(t),
+          book(options.damaged),
           connection(options.path, Connection::Access::create),
           write_desk(desk_kind()),
           read_desk(desk_kind()),
           people_desk(desk_kind()) {
         sqlite::prepare_writer(connection, sqlite::store_schema(), durability());
-        state.emplace(connection, timing);
+        state.emplace(connection, timing, book);
         if (durability() == Durability::after_commit)
             log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
         open_reader(read_connection, reader);
@@ -60,7 +67,7 @@ struct SqliteStore::Parts {
     void open_reader(std::optional<Connection>& own, std::optional<Reader>& into) {
         if (options.threads) own.emplace(options.path, Connection::Access::read);
         if (own) sqlite::prepare_reader(*own);
-        into.emplace(own ? *own : connection, timing);
+        into.emplace(own ? *own : connection, timing, book);
     }
 
     Desk::Kind desk_kind() const {
@@ -77,7 +84,7 @@ struct SqliteStore::Parts {
     std::invoke_result_t<Call&, State&> write(Call& call) {
         if (broken) return stopped();
         try {
-            if (!state) state.emplace(connection, timing);
+            if (!state) state.emplace(connection, timing, book);
             return call(*state);
         } catch (const Failure& failure) {
             connection.roll_back();
@@ -92,13 +99,29 @@ struct SqliteStore::Parts {
     // A row that cannot be understood is told to the change that needs it; its neighbours in the
     // group are carried out.
     Result<GroupReply> commit(const Group& group) {
-        sqlite::Damaged damaged;
-        auto all_others = [&](State& s) { return sqlite::commit(s, group, damaged); };
+        sqlite::GivenUp given_up;
+        bool one_by_one = false;
+        auto all_others = [&](State& s) {
+            if (one_by_one) s.write_one_by_one();
+            return sqlite::commit(s, group, given_up);
+        };
         for (;;) {
-            const auto known = damaged.size();
+            const auto known = given_up.size() + book.isolated();
             auto reply = write(all_others);
-            if (reply || damaged.size() == known) return reply;
+            if (one_by_one) state.reset();
+            if (reply || !reply.is(Errc::corrupt)) return reply;
+            if (given_up.size() + book.isolated() != known) continue;
+            if (std::exchange(one_by_one, true)) return reply;
         }
+    }
+
+    // Whatever the writer knew is read anew afterwards.
+    Result<void> discard(const DiscardDamaged& what) {
+        auto remove = [&](State&) -> Result<void> {
+            state.reset();
+            return sqlite::discard(connection, timing, book, what);
+        };
+        return write(remove);
     }
 
     template <class Call>
@@ -158,6 +181,7 @@ struct SqliteStore::Parts {
 
     SqliteOptions options;
     Timing timing;
+    sqlite::DamageBook book;
     Connection connection;
     std::optional<State> state;
     std::atomic<bool> broken = false;
@@ -293,6 +317,19 @@ Task<Result<Overview>> SqliteStore::overview(std::string tenant) {
     return read_for_people([tenant = std::move(tenant)](auto& r) -> Result<Overview> {
         return r.catalogue.overview(tenant);
     });
+}
+
+Task<Result<DamagePage>> SqliteStore::damaged(std::string from) {
+    return read(
+        [from = std::move(from)](auto& r) -> Result<DamagePage> { return r.damage.page(from); });
+}
+
+Task<Result<void>> SqliteStore::discard(DiscardDamaged what) {
+    return write_with([what = std::move(what)](Parts& parts) { return parts.discard(what); });
+}
+
+std::map<std::string, std::uint64_t> SqliteStore::damage_counts() const {
+    return parts_->book.counts();
 }
 
 }  // namespace perdure

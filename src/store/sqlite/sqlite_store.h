@@ -13,6 +13,7 @@
 
 #include "core/timing.h"
 #include "ports/catalogue.h"
+#include "ports/damage.h"
 #include "ports/store.h"
 
 namespace perdure {
@@ -21,10 +22,12 @@ struct SqliteOptions {
     std::string path = ":memory:";  // such a database is for inline use alone
     bool threads = true;            // false: every call is made where it is asked, for simulations
     bool durable = true;            // false: no sync, for simulations
-    std::function<void(const Error&)> fatal = {};  // called on a thread of the store
+    // Both are called on a thread of the store. `damaged`: once for each row that is met.
+    std::function<void(const Error&)> fatal = {};
+    std::function<void(const Damaged&)> damaged = {};
 };
 
-class SqliteStore : public Store, public Catalogue {
+class SqliteStore : public Store, public Catalogue, public DamageDesk {
 public:
     // Opens or makes the database. Whoever calls has locked its directory (data_directory.h).
     // corrupt: a file of something else, or one that is damaged. conflict: a newer schema.
@@ -51,6 +54,10 @@ public:
     Task<Result<RecoveryPage>> recoveries(RecoveryFilter filter) override;
     Task<Result<JobPage>> list(JobFilter filter) override;
     Task<Result<Overview>> overview(std::string tenant) override;
+
+    Task<Result<DamagePage>> damaged(std::string from) override;
+    Task<Result<void>> discard(DiscardDamaged what) override;
+    std::map<std::string, std::uint64_t> damage_counts() const override;
 
 private:
     struct Parts;

@@ -15,10 +15,10 @@ namespace perdure::sqlite {
 // group.cpp: servers, and a group as one transaction (C1, L3)
 Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall);
 // Changes of a group, by index, that met a row which cannot be understood, and what they are told.
-using Damaged = std::map<std::size_t, Error>;
-// Applies all but the damaged ones. A Failure may add one to them: who then begins again, with a
-// new State, gets further.
-Result<GroupReply> commit(State& state, const Group& group, Damaged& damaged);
+using GivenUp = std::map<std::size_t, Error>;
+// Applies all but those given up. A Failure may add one to them, or isolate a job: who then begins
+// again, with a new State, gets further.
+Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up);
 Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence);
 
 // group.cpp: the rows that belong to no job

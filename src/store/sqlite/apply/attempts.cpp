@@ -63,7 +63,8 @@ bool owned_it(const State& state, const AttemptRow& attempt, SessionId speaker) 
     const SessionRow* session = state.session(speaker);
     return session &&
            std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
-               return state.session_that_exists(owner).directory.same_place(session->directory);
+               const auto* known = state.session(owner);
+               return known && known->directory.same_place(session->directory);
            });
 }
 
@@ -138,7 +139,8 @@ void file_late(State& state, const Subject& subject, const Report& said) {
 // A process lives in the directory and the boot that it was started in.
 bool may_bring_back(const State& state, const AttemptRow& attempt, const SessionRow& session) {
     return std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
-        return state.session_that_exists(owner).directory == session.directory;
+        const auto* known = state.session(owner);
+        return known && known->directory == session.directory;
     });
 }
 

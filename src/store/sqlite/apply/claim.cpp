@@ -21,7 +21,7 @@ constexpr std::uint32_t ahead_max = 1'000;
 // it is: it must not stop those behind it.
 const Ready* look_at(State& state, JobId id, const Found& row, PlaceTables::Line read,
                      std::uint64_t read_as) {
-    try {
+    const auto load = [&]() -> const Ready* {
         JobRow* known = state.loaded(id);
         JobRow& job = known ? *known : state.add_ready(id, row, read);
         state.lines_are_in_memory = known != nullptr;
@@ -29,10 +29,8 @@ const Ready* look_at(State& state, JobId id, const Found& row, PlaceTables::Line
         if (!ready) fail_corrupt("job " + id.text() + " is listed as ready");
         job.read_as = read_as;
         return ready;
-    } catch (const Failure& failure) {
-        if (failure.error.code != Errc::corrupt) throw;
-        return nullptr;
-    }
+    };
+    return state.book.unless_damaged(load, [&] { return damaged_job(id); }).value_or(nullptr);
 }
 
 // The front of a line, and whether there may be more behind it.
@@ -43,18 +41,19 @@ std::pair<std::vector<ClaimOrder>, bool> line_after(State& state, ShapeId shape,
     found.reserve(max);
     std::uint32_t rows = 0;
     auto& places = state.places();
+    // If there are so many that cannot be understood, more are read: they must not hide the rest.
+    if (state.book.isolated() > 0 || state.has_damaged_lines) max = ahead_max;
     // Lines mostly go on as they were: what was in memory, or was not, will be so next time.
     const auto read =
         state.lines_are_in_memory ? PlaceTables::Line::places : PlaceTables::Line::jobs;
     auto row = places.line_after(shape, skipped, max, read);
     for (; row.next(); ++rows) {
-        const JobId id{row.natural(PlaceTables::line_job)};
+        const JobId id{row.bits(PlaceTables::line_job)};
         const auto read_as = places.number_of_row();
         if (const auto* ready = look_at(state, id, row, read, read_as))
             found.push_back(ready->stay.order);
     }
-    // So many that cannot be understood are a damaged file, not an accident.
-    if (found.empty() && rows == max) fail_corrupt("the front of a line cannot be understood");
+    if (found.size() < rows) state.has_damaged_lines = true;
     return {std::move(found), rows == max};
 }
 
@@ -165,13 +164,13 @@ bool Claiming::another_could_take(const JobRow& job) const {
 AdmissionFacts Claiming::admission_facts(const JobRow& job) const {
     const auto& stay = job.in<Ready>()->stay;
     const auto& avoid = stay.avoid;
+    const auto* avoided = avoid ? state_.session(avoid->session) : nullptr;
     AdmissionFacts facts;
     if (job.is_suspected()) facts.suspect_for = state_.now() - stay.order.since;
     facts.session_is_empty = state_.runs_of(session_.id).empty();
-    facts.avoids_this_worker =
-        avoid && state_.now() < avoid->until &&
-        state_.session_that_exists(avoid->session).directory.same_place(session_.directory) &&
-        another_could_take(job);
+    facts.avoids_this_worker = avoided && state_.now() < avoid->until &&
+                               avoided->directory.same_place(session_.directory) &&
+                               another_could_take(job);
     for (const auto& thing : job.things) {
         const bool held = state_.holders.is_held_by(thing, job.id);
         facts.things.push_back({.thing = thing,

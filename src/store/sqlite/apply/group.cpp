@@ -60,16 +60,42 @@ ChangeReply apply_one(State& state, const Change& change) {
     return reply;
 }
 
-// A change may have done half of its work when it meets a row that cannot be understood: the group
-// is given up, and its name is left for whoever tries again without it.
+// The job that a change is about, if it is about one.
+JobId subject_of(const Change& change) {
+    return std::visit(
+        [](const auto& c) {
+            if constexpr (requires { c.attempt.job; }) {
+                return c.attempt.job;
+            } else if constexpr (requires { c.job.value; }) {
+                return c.job;
+            } else {
+                return JobId{};
+            }
+        },
+        change);
+}
+
+// The group is given up. What it failed at is left alone by whoever tries again: the job, so that a
+// claim or a sweep goes on with all others; or, if it is about that very job, the change.
+void blame(State& state, const Failure& failure) {
+    if (failure.fatal || failure.error.code != Errc::corrupt) return;
+    state.isolate_last(failure.error);
+}
+
 ChangeReply apply_unless_damaged(State& state, const Group& group, std::size_t index,
-                                 Damaged& damaged) {
-    if (const auto known = damaged.find(index); known != damaged.end()) return known->second;
+                                 GivenUp& given_up) {
+    if (const auto known = given_up.find(index); known != given_up.end()) return known->second;
+    const auto& change = group.changes[index];
+    if (auto why = state.book.why_isolated(subject_of(change)))
+        return error(Errc::corrupt, std::move(*why));
+    state.at = {};
     try {
-        return apply_one(state, group.changes[index]);
+        return apply_one(state, change);
     } catch (const Failure& failure) {
-        if (!failure.fatal && failure.error.code == Errc::corrupt)
-            damaged.emplace(index, failure.error);
+        const auto known = state.book.isolated();
+        blame(state, failure);
+        const bool is_corrupt = !failure.fatal && failure.error.code == Errc::corrupt;
+        if (is_corrupt && state.book.isolated() == known) given_up.emplace(index, failure.error);
         throw;
     }
 }
@@ -97,7 +123,7 @@ Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
                         .clock = state.service.clock};
 }
 
-Result<GroupReply> commit(State& state, const Group& group, Damaged& damaged) {
+Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     const auto found = state.servers().find(group.server);
     if (found == state.servers().end()) return fenced_off();
     ServerRow& row = found->second;
@@ -117,11 +143,16 @@ Result<GroupReply> commit(State& state, const Group& group, Damaged& damaged) {
     bool is_led_astray = false;
     for (std::size_t i = 0; i < group.changes.size(); ++i) {
         reply.replies.push_back(is_led_astray ? ChangeReply(another_was_first())
-                                              : apply_unless_damaged(state, group, i, damaged));
+                                              : apply_unless_damaged(state, group, i, given_up));
         const auto* tick = std::get_if<Tick>(&group.changes[i]);
         if (tick && tick->leads_from && !reply.replies.back()) is_led_astray = true;
     }
-    state.save_all();
+    try {
+        state.save_all();
+    } catch (const Failure& failure) {
+        blame(state, failure);
+        throw;
+    }
     transaction.commit();
     state.trim();
     reply.clock = state.service.clock;

@@ -10,15 +10,32 @@
 #include "store/sqlite/apply/ledger.h"
 #include "store/sqlite/apply/moves.h"
 #include "store/sqlite/apply/relations.h"
+#include "store/sqlite/damage/row_name.h"
 
 namespace perdure::sqlite {
 namespace {
 
-std::optional<IdempotencyRow> row_of_key(State& state, const JobSpec& spec) {
-    if (!spec.idempotency_key) return std::nullopt;
-    auto found = state.load.idempotency(spec.tenant, *spec.idempotency_key);
-    if (found && found->until && *found->until <= state.now()) return std::nullopt;
-    return found;
+using KeyRow = std::optional<IdempotencyRow>;
+
+// corrupt: it cannot be understood, so that nobody knows whose key it is (C9).
+Result<KeyRow> row_of_key(State& state, const JobSpec& spec) {
+    if (!spec.idempotency_key) return KeyRow{};
+    const auto& key = *spec.idempotency_key;
+    const auto name = [&] { return damaged_row("idempotency", row_name({spec.tenant, key})); };
+    auto read = state.book.unless_damaged(
+        [&] {
+            auto found = state.load.idempotency(spec.tenant, key);
+            if (found && !found->gone) state.job_that_exists(found->job);
+            return found;
+        },
+        name);
+    if (!read)
+        return error(Errc::corrupt,
+                     "the row of this idempotency key cannot be understood:"
+                     " perdure fsck names it");
+    auto& found = *read;
+    if (found && found->until && *found->until <= state.now()) return KeyRow{};
+    return std::move(found);
 }
 
 void carry_out(State& state, JobRow& job, const WaitDecision& decision) {
@@ -80,7 +97,9 @@ Result<std::optional<Submitted>> look_up(State& state, const Submit& change,
         if (job->body_hash != change.body_hash) return same_id();
         return std::optional(Submitted{job->id, true, state_of(*job)});
     }
-    const auto known = row_of_key(state, *change.spec);
+    const auto row = row_of_key(state, *change.spec);
+    if (!row) return row.error();
+    const auto& known = *row;
     const auto decision =
         decide_idempotency({.key_known = known.has_value(),
                             .same_body = known && known->body_hash == change.body_hash,

@@ -9,7 +9,7 @@ void enter(State& state, const JobRow& job, Epoch epoch, SessionId owner,
     auto entry = recovery_of({job.id, epoch}, job.spec->effects, facts, *decision);
     entry.id = ++state.service.last_recovery;
     entry.on = state.service.wall;
-    if (owner) entry.worker = state.session_that_exists(owner).worker;
+    if (const auto* session = state.session(owner)) entry.worker = session->worker;
     state.ledger.insert(entry);
     state.recoveries.push_back(std::move(entry));
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/id.h"
 
 namespace perdure::sqlite {
 
@@ -15,6 +16,7 @@ struct Failure {
     // The disk has failed a write or a sync: nobody knows what is in the file. The process must end
     // and begin again from the log; a sync is never tried twice.
     bool fatal = false;
+    JobId job = {};  // whose rows they were, if that is known
 };
 
 [[noreturn]] inline void fail_corrupt(std::string what) {

@@ -38,12 +38,23 @@ bool Found::is_null(int column) const {
     return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
 
+int Found::columns() const { return sqlite3_column_count(statement_); }
+
+bool Found::is_text(int column) const {
+    return sqlite3_column_type(statement_, column) == SQLITE_TEXT;
+}
+
 std::int64_t Found::number(int column) const { return sqlite3_column_int64(statement_, column); }
 
 std::string_view Found::bytes(int column) const {
     const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
     if (!data) return {};
     return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+void Found::out_of_bounds(int column) const {
+    fail_corrupt(std::string("`") + sqlite3_column_name(statement_, column) +
+                 "` is out of bounds: " + std::to_string(number(column)));
 }
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
@@ -73,8 +84,8 @@ void Statement::run_one(std::initializer_list<Value> values) {
     if (run(values) != 1) fail_corrupt(std::string("one row was expected: ") + sql_);
 }
 
-Found Statement::query(std::initializer_list<Value> values) {
-    bind(values.begin(), values.size());
+Found Statement::query(const Value* values, std::size_t count) {
+    bind(values, count);
     return Found(connection_, statement_);
 }
 

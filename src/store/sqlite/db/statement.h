@@ -48,6 +48,9 @@ public:
     std::string_view bytes;
 };
 
+// Beyond every instant that is ever written; sums of two such do not overflow.
+inline constexpr std::int64_t instant_max = std::int64_t{1} << 61;
+
 // The rows of a query. While it lives its statement is in use. Text is valid until next().
 class Found {
 public:
@@ -60,17 +63,43 @@ public:
     bool next();
     bool is_null(int column) const;
     std::int64_t number(int column) const;
-    std::uint64_t natural(int column) const { return static_cast<std::uint64_t>(number(column)); }
+    // What must be within bounds is checked here, at the door; what is not is a Failure `corrupt`
+    // that names the column.
+    std::uint64_t natural(int column) const {
+        const auto value = number(column);
+        if (value < 0) out_of_bounds(column);
+        return static_cast<std::uint64_t>(value);
+    }
+    std::uint32_t small(int column) const {
+        const auto value = number(column);
+        if (value < 0 || value > std::int64_t{UINT32_MAX}) out_of_bounds(column);
+        return static_cast<std::uint32_t>(value);
+    }
+    // What is counted up by one each time.
+    std::uint64_t counter(int column) const {
+        const auto value = number(column);
+        if (value < 0 || value > instant_max) out_of_bounds(column);
+        return static_cast<std::uint64_t>(value);
+    }
+    int columns() const;
+    bool is_text(int column) const;
+    // Of any value: hashes, and what is only compared.
+    std::uint64_t bits(int column) const { return static_cast<std::uint64_t>(number(column)); }
     std::string_view bytes(int column) const;
     std::string text(int column) const { return std::string(bytes(column)); }
     bool flag(int column) const { return number(column) != 0; }
     template <class Tag>
     Id<Tag> id(int column) const {
-        return {natural(column)};
+        if (number(column) <= 0) out_of_bounds(column);
+        return {bits(column)};
     }
+    JobId job(int column) const { return id<JobTag>(column); }
+    SessionId session(int column) const { return id<SessionTag>(column); }
     template <class Moment>
     Moment at(int column) const {
-        return Moment{number(column)};
+        const auto value = number(column);
+        if (value < 0 || value > instant_max) out_of_bounds(column);
+        return Moment{value};
     }
     template <class Moment>
     std::optional<Moment> maybe_at(int column) const {
@@ -79,6 +108,8 @@ public:
     }
 
 private:
+    [[noreturn]] void out_of_bounds(int column) const;
+
     Connection& connection_;
     sqlite3_stmt* statement_;
 };
@@ -95,7 +126,10 @@ public:
     int run(const Value* values, std::size_t count);
     // Exactly one row must change: otherwise the tables contradict each other (C3).
     void run_one(std::initializer_list<Value> values);
-    Found query(std::initializer_list<Value> values);
+    Found query(std::initializer_list<Value> values) {
+        return query(values.begin(), values.size());
+    }
+    Found query(const Value* values, std::size_t count);
 
 private:
     void bind(const Value* values, std::size_t count);

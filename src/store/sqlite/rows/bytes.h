@@ -94,7 +94,18 @@ public:
     }
     template <class Moment>
     Moment at() {
-        return Moment{integer()};
+        return Moment{span()};
+    }
+    // A time or a distance of times.
+    std::int64_t span() {
+        const auto value = integer();
+        if (value > span_max || value < -span_max) fail_corrupt("a stored time is out of bounds");
+        return value;
+    }
+    std::uint64_t id() {
+        const auto value = number();
+        if (value > INT64_MAX) fail_corrupt("a stored id is out of bounds");
+        return value;
     }
     bool is_at_end() const { return rest_.empty(); }
     void end() const {
@@ -102,6 +113,8 @@ public:
     }
 
 private:
+    static constexpr std::int64_t span_max = std::int64_t{1} << 61;
+
     char next() {
         if (rest_.empty()) fail_corrupt("a stored row is cut short");
         const char byte = rest_.front();

@@ -98,7 +98,7 @@ Evidence decode_evidence(std::string_view bytes) {
     evidence.last_lines = in.text();
     evidence.host = in.text();
     evidence.peak_memory = in.number();
-    evidence.ran_for = {in.integer()};
+    evidence.ran_for = {in.span()};
     if (!in.is_at_end()) evidence.output_undelivered = in.number();
     in.end();
     return evidence;
@@ -126,8 +126,8 @@ Recovery decode_recovery(std::string_view bytes) {
     entry.effects = in.choice(Effects::once);
     entry.seen_by = interned(in.text());
     entry.rule = interned(in.text());
-    entry.time_to_detect = {in.integer()};
-    entry.wait = {in.integer()};
+    entry.time_to_detect = {in.span()};
+    entry.wait = {in.span()};
     entry.worker = in.text();
     if (in.number() != 0) entry.end = get_end(in);
     in.end();

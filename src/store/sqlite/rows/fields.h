@@ -68,7 +68,9 @@ void get(ByteReader& in, Number& number) {
 }
 inline void put(ByteWriter& out, std::int32_t number) { out.integer(number); }
 inline void get(ByteReader& in, std::int32_t& number) {
-    number = static_cast<std::int32_t>(in.integer());
+    const auto value = in.integer();
+    if (value > INT32_MAX || value < INT32_MIN) fail_corrupt("a stored number is too large");
+    number = static_cast<std::int32_t>(value);
 }
 
 template <class Enum>
@@ -79,7 +81,7 @@ requires std::is_enum_v<Enum>
 void get(ByteReader& in, Enum& value) { value = in.choice(last_of(Enum{})); }
 
 inline void put(ByteWriter& out, Duration duration) { out.integer(duration.us); }
-inline void get(ByteReader& in, Duration& duration) { duration = {in.integer()}; }
+inline void get(ByteReader& in, Duration& duration) { duration = {in.span()}; }
 template <class Clock>
 void put(ByteWriter& out, Instant<Clock> at) {
     out.at(at);
@@ -94,7 +96,7 @@ void put(ByteWriter& out, Id<Tag> id) {
 }
 template <class Tag>
 void get(ByteReader& in, Id<Tag>& id) {
-    id = {in.number()};
+    id = {in.id()};
 }
 inline void put(ByteWriter& out, Epoch epoch) { out.number(epoch.value); }
 inline void get(ByteReader& in, Epoch& epoch) { epoch = {in.small()}; }

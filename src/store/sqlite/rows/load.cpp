@@ -26,22 +26,22 @@ Enum choice(const Found& row, int column, Enum last) {
 
 SessionRow session_of(const Found& row) {
     SessionRow s;
-    s.id = SessionId{row.natural(0)};
-    s.directory = {row.text(1), row.text(2), row.natural(3), row.natural(4)};
-    s.life = row.natural(5);
+    s.id = row.session(0);
+    s.directory = {row.text(1), row.text(2), row.bits(3), row.bits(4)};
+    s.life = row.counter(5);
     s.worker = row.text(6);
     s.open = row.flag(7);
-    s.stream = row.natural(8);
-    s.assignments = row.natural(9);
-    s.heartbeat = row.natural(10);
-    s.content_hash = row.natural(11);
-    s.seen = row.natural(12);
-    s.renewal = row.natural(13);
-    s.slots = static_cast<std::uint32_t>(row.number(14));
+    s.stream = row.counter(8);
+    s.assignments = row.counter(9);
+    s.heartbeat = row.counter(10);
+    s.content_hash = row.bits(11);
+    s.seen = row.counter(12);
+    s.renewal = row.counter(13);
+    s.slots = row.small(14);
     decode_said(row.bytes(15), s);
     s.lease_deadline = row.at<ServiceTime>(16);
     s.heard_at = row.at<ServiceTime>(17);
-    s.given_up = static_cast<std::uint32_t>(row.number(18));
+    s.given_up = row.small(18);
     if (!row.is_null(19))
         s.policy = std::make_shared<const PolicyChoice>(decode_policy(row.bytes(19)));
     return s;
@@ -56,8 +56,7 @@ Stay stay_of(const Found& row, int first, int avoid, JobId job) {
                         .since = row.at<ServiceTime>(first + 1),
                         .job = job},
               .queue_deadline = row.at<ServiceTime>(first + 2)};
-    if (!row.is_null(avoid))
-        stay.avoid = Avoid{SessionId{row.natural(avoid)}, row.at<ServiceTime>(avoid + 1)};
+    if (!row.is_null(avoid)) stay.avoid = Avoid{row.session(avoid), row.at<ServiceTime>(avoid + 1)};
     return stay;
 }
 
@@ -70,12 +69,16 @@ void put_ready(const Found& row, JobRow& job) {
 void put_run(const Found& row, JobRow& job) {
     decode_life(row.bytes(5), job);
     Run run{.epoch = job.epoch,
-            .session = SessionId{row.natural(0)},
-            .assignment = row.natural(1),
+            .session = row.session(0),
+            .assignment = row.counter(1),
             .state = choice(row, 2, JobState::running),
             .confirm_deadline = row.at<ServiceTime>(3)};
     if (place_of(run.state).place != Place::run) fail_corrupt("a job in `run` does not run");
     if (job.attempts.empty()) fail_corrupt("a job in `run` has no attempt");
+    // The attempt says the same: what is wrong in one of them is noticed.
+    const auto& attempt = job.attempts.back();
+    if (attempt.session() != run.session || attempt.assignment != run.assignment)
+        fail_corrupt("the attempt and its row in `run` name two sessions or assignments");
     if (!row.is_null(4)) run.order = choice(row, 4, last_cause);
     // Nobody is killed as `evicted` by a server: it stands for "ordered back".
     run.recalled = run.order == Cause::evicted;
@@ -99,7 +102,7 @@ void put_outcome(const Found& row, JobRow& job) {
 
 void put_timer(const Found& row, JobRow& job) {
     Timer timer{row.maybe_at<ServiceTime>(0), row.maybe_at<WallTime>(1), std::nullopt};
-    if (!row.is_null(2)) timer.avoid = SessionId{row.natural(2)};
+    if (!row.is_null(2)) timer.avoid = row.session(2);
     decode_life(row.bytes(3), job);
     job.place = timer;
 }
@@ -125,7 +128,6 @@ Loader::Loader(Connection& c)
                "SELECT tick, now_at, grace_until, keeper, keeper_epoch, keeper_deadline, wall_on,"
                " servers_used, id_high_water, repairs, fenced, last_recovery, made_id_high_water"
                " FROM service"),
-      servers_(c, "SELECT id, number, id_high_water, last_group, fence, used FROM server"),
       session_(c, session_by_id),
       sessions_(c, all_sessions),
       latest_session_(
@@ -169,45 +171,37 @@ ServiceRow Loader::service() {
     return s;
 }
 
-std::vector<std::pair<ServerId, ServerRow>> Loader::servers() {
-    std::vector<std::pair<ServerId, ServerRow>> all;
-    auto row = servers_.query({});
-    while (row.next()) {
-        all.push_back({ServerId{row.natural(0)},
-                       {.number = static_cast<std::uint32_t>(row.number(1)),
-                        .id_high_water = row.natural(2),
-                        .last_group = row.natural(3),
-                        .fence = row.natural(4),
-                        .used = row.natural(5)}});
-    }
-    return all;
-}
-
 std::optional<SessionRow> Loader::session(SessionId id) {
     auto row = session_.query({id});
     if (!row.next()) return std::nullopt;
     return session_of(row);
 }
 
-std::vector<SessionRow> Loader::sessions() {
+std::vector<SessionRow> Loader::sessions(DamageBook& book) {
     std::vector<SessionRow> all;
     auto row = sessions_.query({});
-    while (row.next()) all.push_back(session_of(row));
+    while (row.next()) {
+        auto read = book.unless_damaged(
+            [&] { return session_of(row); },
+            [&] { return damaged_row("session", std::to_string(row.number(0))); });
+        if (read) all.push_back(std::move(*read));
+    }
     return all;
 }
 
 std::optional<SessionId> Loader::latest_session(const StateDirectory& directory) {
     auto row = latest_session_.query({directory.machine, directory.device, directory.inode});
     if (!row.next()) return std::nullopt;
-    return SessionId{row.natural(0)};
+    return row.session(0);
 }
 
 std::optional<IdempotencyRow> Loader::idempotency(const std::string& tenant,
                                                   const std::string& key) {
     auto row = idempotency_.query({tenant, key});
     if (!row.next()) return std::nullopt;
-    IdempotencyRow found{.job = JobId{row.natural(0)}, .body_hash = row.natural(1)};
+    IdempotencyRow found{.job = row.job(0), .body_hash = row.bits(1)};
     if (!row.is_null(2)) found.gone = choice(row, 2, JobState::quarantined);
+    if (found.gone && !has_ended(*found.gone)) fail_corrupt("a job is gone that has not ended");
     found.until = row.maybe_at<ServiceTime>(3);
     return found;
 }
@@ -215,14 +209,16 @@ std::optional<IdempotencyRow> Loader::idempotency(const std::string& tenant,
 std::optional<ServiceTime> Loader::oldest_submit() {
     auto row = oldest_submit_.query({});
     if (!row.next()) return std::nullopt;
-    return row.at<ServiceTime>(0);
+    const auto at = row.number(0);
+    // If it is damaged nobody knows: then as early as can be.
+    return ServiceTime{at < 0 || at > instant_max ? 0 : at};
 }
 
 JobRow Loader::asked_of(JobId id, const Found& row, int first) {
     JobRow job;
     job.id = id;
     job.shape = row.number(first);
-    job.body_hash = row.natural(first + 1);
+    job.body_hash = row.bits(first + 1);
     job.submitted_at = row.at<ServiceTime>(first + 2);
     job.spec = spec_in(row.bytes(first + 3));
     job.things = things_of(*job.spec);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/evidence.h"
+#include "store/sqlite/damage/book.h"
 #include "store/sqlite/db/statement.h"
 #include "store/sqlite/rows/rows.h"
 
@@ -18,10 +19,10 @@ public:
     explicit Loader(Connection& connection);
 
     ServiceRow service();
-    std::vector<std::pair<ServerId, ServerRow>> servers();
 
     std::optional<SessionRow> session(SessionId id);
-    std::vector<SessionRow> sessions();
+    // Those that can be understood; the others are noted.
+    std::vector<SessionRow> sessions(DamageBook& book);
     std::optional<SessionId> latest_session(const StateDirectory& directory);
     std::optional<IdempotencyRow> idempotency(const std::string& tenant, const std::string& key);
 
@@ -50,7 +51,7 @@ private:
     bool find_place(JobRow& job);
     bool find_ready(JobRow& job);
 
-    Statement service_, servers_, session_, sessions_, latest_session_, idempotency_;
+    Statement service_, session_, sessions_, latest_session_, idempotency_;
     Statement job_, oldest_submit_, history_, large_;
     Statement run_, outcome_, timer_, blocked_, wait_, ready_, line_;
     std::shared_ptr<const JobSpec> last_spec_;

@@ -15,10 +15,6 @@ On on_of(const Found& row, int column) {
     return static_cast<On>(value);
 }
 
-std::uint32_t small(const Found& row, int column) {
-    return static_cast<std::uint32_t>(row.number(column));
-}
-
 }  // namespace
 
 std::string encode(const Input& input) {
@@ -39,7 +35,7 @@ Input decode_input(std::string_view bytes) {
     ByteReader in(bytes);
     if (in.number() != input_form) fail_corrupt("an input is in a form that is not known");
     Input input;
-    input.job = JobId{in.number()};
+    input.job = JobId{in.id()};
     input.generation = in.small();
     input.state = in.choice(JobState::quarantined);
     input.cause = in.choice(last_cause);
@@ -68,7 +64,7 @@ std::vector<AwaitedFacts> RelationLoader::facts(JobId job) {
         auto& facts = others.emplace_back(AwaitedFacts{.on = on_of(row, 0), .ended_as = {}});
         if (row.is_null(1)) continue;
         const auto state = static_cast<JobState>(row.number(1));
-        if (row.natural(1) >= places.size() || !has_ended(state))
+        if (row.bits(1) >= places.size() || !has_ended(state))
             fail_corrupt("what job " + job.text() + " waited for has no known end");
         facts.ended_as = state;
     }
@@ -79,7 +75,7 @@ std::vector<AwaitedView> RelationLoader::awaited(JobId job) {
     std::vector<AwaitedView> all;
     auto row = awaited_.query({job});
     while (row.next()) {
-        const After after{JobId{row.natural(0)}, on_of(row, 1)};
+        const After after{row.job(0), on_of(row, 1)};
         auto& view = all.emplace_back(AwaitedView{after, std::nullopt});
         if (!row.is_null(2)) view.ended = decode_input(row.bytes(2));
     }
@@ -99,9 +95,9 @@ std::vector<AddedRow> RelationLoader::added(JobId parent) {
     auto row = added_.query({parent});
     while (row.next()) {
         auto spec = std::make_shared<const JobSpec>(decode_spec(row.bytes(4)));
-        all.push_back({.id = JobId{row.natural(0)},
-                       .number = small(row, 1),
-                       .since_generation = small(row, 2),
+        all.push_back({.id = row.job(0),
+                       .number = row.small(1),
+                       .since_generation = row.small(2),
                        .callback = {on_of(row, 3), std::move(spec)}});
     }
     return all;
@@ -110,14 +106,14 @@ std::vector<AddedRow> RelationLoader::added(JobId parent) {
 std::vector<MadeCallback> RelationLoader::made(JobId parent) {
     std::vector<MadeCallback> all;
     auto row = made_.query({parent});
-    while (row.next()) all.push_back({small(row, 0), small(row, 1), JobId{row.natural(2)}});
+    while (row.next()) all.push_back({row.small(0), row.small(1), row.job(2)});
     return all;
 }
 
 std::optional<JobId> RelationLoader::made(const CallbackOf& of) {
     auto row = made_one_.query({of.job, of.generation, of.number});
     if (!row.next()) return std::nullopt;
-    return JobId{row.natural(0)};
+    return row.job(0);
 }
 
 void RelationLoader::show(const JobRow& job, JobView& view) {

@@ -94,6 +94,10 @@ struct Run {
     std::optional<Cause> order;
     bool recalled = false;  // ordered back; then `confirm_deadline` is when it is given up (O3)
 };
+// From when on its start counts as late: at once if it was ordered back.
+inline ServiceTime late_from(const Run& run) {
+    return run.recalled ? ServiceTime{} : run.confirm_deadline;
+}
 // Waits for others to end: table `awaited`.
 struct Wait {
     ServiceTime queue_deadline;

@@ -91,7 +91,7 @@ private:
         chunk_.clear();
         at_ = 0;
         auto row = statement_.query({before_, static_cast<int>(state_), chunk_max});
-        while (row.next()) chunk_.push_back({JobId{row.natural(0)}, row.number(1)});
+        while (row.next()) chunk_.push_back({JobId{row.bits(0)}, row.number(1)});
         is_all_ = chunk_.size() < chunk_max;
         if (!chunk_.empty()) before_ = chunk_.back().job;
     }
@@ -105,16 +105,19 @@ private:
     std::optional<Entry> now_;
 };
 
-ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing)
+ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing, DamageBook& book)
     : connection_(c),
       timing_(timing),
+      book_(book),
       load_(c),
       shapes_(c, "SELECT id, queue, kind FROM shape WHERE tenant = ?"),
       tally_(c, "SELECT jobs FROM tally WHERE shape = ? AND state = ?"),
       ready_(c, "SELECT job FROM ready WHERE shape = ? AND job < ?"),
       queues_(c,
+              // A count that cannot be must not be added up.
               "SELECT s.queue, t.state, sum(t.jobs) FROM shape s JOIN tally t ON t.shape = s.id"
-              " WHERE s.tenant = ? GROUP BY s.queue, t.state HAVING sum(t.jobs) > 0"),
+              " WHERE s.tenant = ? AND t.jobs BETWEEN 1 AND 1000000000000"
+              " GROUP BY s.queue, t.state"),
       paused_(c, "SELECT queue FROM queue WHERE tenant = ? AND paused = 1"),
       limits_(c,
               "SELECT m.name, m.max, (SELECT count(*) FROM limit_holder h WHERE"
@@ -140,7 +143,7 @@ std::uint64_t ShowCatalogue::count(const std::vector<ShapeId>& shapes, JobState 
     std::uint64_t jobs = 0;
     for (const auto shape : shapes) {
         auto row = tally_.query({shape, static_cast<int>(state)});
-        if (row.next()) jobs += row.natural(0);
+        if (row.next()) jobs += row.bits(0);
     }
     return jobs;
 }
@@ -150,7 +153,7 @@ std::vector<ShowCatalogue::Entry> ShowCatalogue::ready_jobs(const std::vector<Sh
     std::vector<Entry> found;
     for (const auto shape : shapes) {
         auto row = ready_.query({shape, before});
-        while (row.next()) found.push_back({JobId{row.natural(0)}, shape});
+        while (row.next()) found.push_back({JobId{row.bits(0)}, shape});
     }
     std::sort(found.begin(), found.end(),
               [](const Entry& a, const Entry& b) { return a.job > b.job; });
@@ -192,9 +195,8 @@ std::optional<std::string> ShowCatalogue::worker_in_doubt(const JobRow& job) {
     if (state_of(job) != JobState::quarantined || job.attempts.empty()) return std::nullopt;
     const auto& last = job.attempts.back();
     if (is_known_dead(last.end, last.late_result)) return std::nullopt;
-    const auto session = load_.session(last.session());
-    if (!session) fail_corrupt("job " + job.id.text() + " ran in a session that is not there");
-    return session->worker;
+    const auto session = readable_session(last.session());
+    return session ? session->worker : "a worker that is not known any more";
 }
 
 JobLine ShowCatalogue::line(const JobRow& job) {
@@ -211,11 +213,41 @@ JobLine ShowCatalogue::line(const JobRow& job) {
         line.may_still_run_on = worker_in_doubt(job);
     }
     if (const auto* run = job.in<Run>()) {
-        const auto session = load_.session(run->session);
-        if (!session) fail_corrupt("job " + job.id.text() + " runs in a session that is not there");
+        const auto session = readable_session(run->session);
+        if (!session)
+            fail_corrupt("it runs in a session that is not there, or cannot be understood");
         line.worker = session->worker;
     }
     return line;
+}
+
+std::optional<SessionRow> ShowCatalogue::readable_session(SessionId id) {
+    auto read = book_.unless_damaged(
+        [&] { return load_.session(id); },
+        [&] {
+            return damaged_row("session", std::to_string(static_cast<std::int64_t>(id.value)));
+        });
+    return read ? std::move(*read) : std::nullopt;
+}
+
+// What cannot be understood is listed as such, unless something is asked that only its bytes tell.
+std::optional<JobLine> ShowCatalogue::wanted_line(JobId id, const JobFilter& filter) {
+    std::vector<Damaged> met;
+    const auto read = [&]() -> std::optional<JobLine> {
+        const auto job = load_.job(id);
+        if (!job) fail_corrupt("job " + id.text() + " is listed, and is not there");
+        if (!is_wanted(*job, filter)) return std::nullopt;
+        return line(*job);
+    };
+    auto found = book_.unless_damaged(
+        read, [&] { return damaged_job(id); }, &met);
+    if (found) return std::move(*found);
+    if (filter.key || filter.cause || filter.ended_before) return std::nullopt;
+    JobSpec nothing_known;
+    nothing_known.tenant = filter.tenant;
+    return JobLine{.id = id,
+                   .spec = std::make_shared<const JobSpec>(std::move(nothing_known)),
+                   .damaged = met.front().why};
 }
 
 JobPage ShowCatalogue::list(const JobFilter& filter) {
@@ -233,14 +265,13 @@ JobPage ShowCatalogue::list(const JobFilter& filter) {
         }
         last = entry->job;
         if (!std::binary_search(shapes.begin(), shapes.end(), entry->shape)) continue;
-        const auto job = load_.job(entry->job);
-        if (!job) fail_corrupt("job " + entry->job.text() + " is listed, and is not there");
-        if (!is_wanted(*job, filter)) continue;
+        auto line = wanted_line(entry->job, filter);
+        if (!line) continue;
         if (page.jobs.size() == filter.limit) {
             page.next = page.jobs.back().id;
             return page;
         }
-        page.jobs.push_back(line(*job));
+        page.jobs.push_back(std::move(*line));
     }
     return page;
 }
@@ -249,9 +280,8 @@ void ShowCatalogue::add_queues(const std::string& tenant, Overview& overview) {
     std::map<std::string, QueueLine> queues;
     auto row = queues_.query({tenant});
     while (row.next()) {
-        const auto state = row.natural(1);
-        if (state >= places.size()) fail_corrupt("a tally is of no state");
-        queues[row.text(0)].jobs[state] = row.natural(2);
+        const auto state = row.bits(1);
+        if (state < places.size()) queues[row.text(0)].jobs[state] = row.bits(2);
     }
     auto paused = paused_.query({tenant});
     while (paused.next()) queues[paused.text(0)].paused = true;
@@ -264,14 +294,15 @@ void ShowCatalogue::add_queues(const std::string& tenant, Overview& overview) {
 void ShowCatalogue::add_limits(const std::string& tenant, Overview& overview) {
     auto row = limits_.query({tenant});
     while (row.next())
-        overview.limits.push_back({row.text(0), static_cast<std::uint32_t>(row.number(1)),
-                                   static_cast<std::uint32_t>(row.number(2))});
+        overview.limits.push_back(
+            {row.text(0), row.number(1) > INT32_MAX ? 0 : static_cast<std::uint32_t>(row.number(1)),
+             static_cast<std::uint32_t>(row.number(2))});
 }
 
 void ShowCatalogue::add_workers(const std::string& tenant, Overview& overview) {
     auto row = workers_.query({tenant});
     while (row.next()) {
-        const auto session = load_.session(SessionId{row.natural(0)});
+        const auto session = readable_session(SessionId{row.bits(0)});
         if (!session) continue;
         WorkerLine line{.session = session->id,
                         .worker = session->worker,

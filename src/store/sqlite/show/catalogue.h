@@ -17,7 +17,7 @@ namespace perdure::sqlite {
 
 class ShowCatalogue {
 public:
-    ShowCatalogue(Connection& connection, const Timing& timing);
+    ShowCatalogue(Connection& connection, const Timing& timing, DamageBook& book);
 
     JobPage list(const JobFilter& filter);
     Overview overview(const std::string& tenant);
@@ -36,6 +36,9 @@ private:
     Streams streams_for(const JobFilter& filter, const std::vector<ShapeId>& shapes);
     static std::optional<Entry> newest(const Streams& streams);
     JobLine line(const JobRow& job);
+    // Nothing: it is not wanted.
+    std::optional<JobLine> wanted_line(JobId id, const JobFilter& filter);
+    std::optional<SessionRow> readable_session(SessionId id);
     std::optional<std::string> worker_in_doubt(const JobRow& job);
 
     void add_queues(const std::string& tenant, Overview& overview);
@@ -44,6 +47,7 @@ private:
 
     Connection& connection_;
     Timing timing_;
+    DamageBook& book_;
     Loader load_;
     Statement shapes_, tally_, ready_;
     Statement queues_, paused_, limits_, workers_;

@@ -28,10 +28,10 @@ bool is_wanted_row(const RecoveryFilter& filter, const Found& row) {
 
 Recovery entry_of(const Found& row) {
     auto entry = decode_recovery(row.bytes(6));
-    if (row.natural(3) >= detector_names.size() || row.natural(4) >= incident_names.size())
+    if (row.bits(3) >= detector_names.size() || row.bits(4) >= incident_names.size())
         fail_corrupt("a stored repair is of an unknown kind");
     entry.id = row.natural(0);
-    entry.attempt = {JobId{row.natural(1)}, Epoch{static_cast<std::uint32_t>(row.number(2))}};
+    entry.attempt = {row.job(1), Epoch{row.small(2)}};
     entry.detector = static_cast<Detector>(row.number(3));
     entry.incident = static_cast<Incident>(row.number(4));
     entry.on = row.at<WallTime>(5);
@@ -40,8 +40,14 @@ Recovery entry_of(const Found& row) {
 
 }  // namespace
 
-ShowLedger::ShowLedger(Connection& c)
-    : connection_(c), load_(c), all_(c, all_entries), of_job_(c, entries_of_job) {}
+std::optional<Cause> cause_in_ledger(const Found& row) {
+    const auto entry = entry_of(row);
+    if (!entry.end) return std::nullopt;
+    return entry.end->cause;
+}
+
+ShowLedger::ShowLedger(Connection& c, DamageBook& book)
+    : connection_(c), book_(book), load_(c), all_(c, all_entries), of_job_(c, entries_of_job) {}
 
 void ShowLedger::complete(JobRow& job, RecoveryLine& line) {
     const auto& entry = line.entry;
@@ -55,8 +61,19 @@ void ShowLedger::complete(JobRow& job, RecoveryLine& line) {
         });
     if (found == job.attempts.end()) return;
     line.epoch_after = found->epoch;
-    if (const auto session = load_.session(found->session())) line.worker_after = session->worker;
+    const auto session = book_.unless_damaged(
+        [&] { return load_.session(found->session()); },
+        [&] { return damaged_row("session", std::to_string(found->session().value)); });
+    if (session && *session) line.worker_after = (*session)->worker;
     line.acted_on = again ? found->started_on.value_or(found->claimed_on) : entry.on;
+}
+
+std::optional<RecoveryLine> ShowLedger::line_of(const Found& row, const std::string& tenant) {
+    RecoveryLine line{.entry = entry_of(row)};
+    auto job = load_.job(line.entry.attempt.job);
+    if (!job || job->spec->tenant != tenant) return std::nullopt;
+    complete(*job, line);
+    return line;
 }
 
 RecoveryPage ShowLedger::recoveries(const RecoveryFilter& filter) {
@@ -71,18 +88,20 @@ RecoveryPage ShowLedger::recoveries(const RecoveryFilter& filter) {
             page.next = last;
             break;
         }
-        if (is_long_before(filter, row.at<WallTime>(5))) break;
-        last = row.natural(0);
+        // A date that cannot be one ends no walk: whoever stands behind it is shown.
+        const auto on = row.at<WallTime>(5);
+        if (on > WallTime{} && is_long_before(filter, on)) break;
+        last = row.bits(0);
         if (!is_wanted_row(filter, row)) continue;
-        RecoveryLine line{.entry = entry_of(row)};
-        auto job = load_.job(line.entry.attempt.job);
-        if (!job || job->spec->tenant != filter.tenant) continue;
+        auto found = book_.unless_damaged(
+            [&] { return line_of(row, filter.tenant); },
+            [&] { return damaged_row("recovery", std::to_string(row.number(0))); }, &page.damaged);
+        if (!found || !*found) continue;
         if (page.recoveries.size() == filter.limit) {
             page.next = page.recoveries.back().entry.id;
             break;
         }
-        complete(*job, line);
-        page.recoveries.push_back(std::move(line));
+        page.recoveries.push_back(std::move(**found));
     }
     return page;
 }

@@ -6,16 +6,22 @@
 
 namespace perdure::sqlite {
 
+// A Failure if the row cannot be understood: id, job, epoch, detector, incident, happened_on, body.
+std::optional<Cause> cause_in_ledger(const Found& row);
+
 class ShowLedger {
 public:
-    explicit ShowLedger(Connection& connection);
+    ShowLedger(Connection& connection, DamageBook& book);
 
     RecoveryPage recoveries(const RecoveryFilter& filter);
 
 private:
     void complete(JobRow& job, RecoveryLine& line);
+    // Nothing: it is not wanted.
+    std::optional<RecoveryLine> line_of(const Found& row, const std::string& tenant);
 
     Connection& connection_;
+    DamageBook& book_;
     Loader load_;
     Statement all_, of_job_;
 };

@@ -14,8 +14,8 @@ constexpr int things_max = 1'000;
 
 }  // namespace
 
-OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session, std::uint32_t runs,
-                             ServiceTime now) {
+OverdueRun Show::overdue_run(JobRow& job, const Owner& owner) {
+    const auto& session = owner.session;
     OverdueRun overdue{.run = run_view(job, session.policy)};
     const auto& run = overdue.run;
     overdue.renewal = session.renewal;
@@ -26,31 +26,39 @@ OverdueRun Show::overdue_run(JobRow& job, const SessionRow& session, std::uint32
                      .clean = run.clean,
                      .order = run.order,
                      .recalled = run.recalled,
-                     .heard = !is_silent(session.heard_at, now, timing_),
+                     .heard = !is_silent(session.heard_at, owner.now, timing_),
                      .saw_assignment = session.seen >= run.assignment,
-                     .alone = runs + session.given_up == 1,
+                     .alone = owner.runs + session.given_up == 1,
                      .lease_deadline = session.lease_deadline,
                      .confirm_deadline = run.confirm_deadline};
     return overdue;
 }
 
+// What it waited for, or its checkpoint, may be what cannot be understood.
+void Show::add_run(JobRow& job, const Owner& owner, std::vector<OverdueRun>& into) {
+    auto read = book_.unless_damaged([&] { return overdue_run(job, owner); },
+                                     [&] { return damaged_job(job.id); });
+    if (read) into.push_back(std::move(*read));
+}
+
 void Show::add_overdue_runs(std::uint32_t limit, const RunCounts& counts, OverdueView& view) {
     for (const auto& [owner, runs] : counts) {
-        const auto session = load_.session(owner);
-        if (!session) fail_corrupt("session " + owner.text() + " runs jobs, and is not there");
+        // Nobody knows when its lease ends: what runs there waits for a person (C9).
+        const auto session = readable_session(owner);
+        if (!session) continue;
         if (session->lease_deadline > view.clock.now) continue;
         for (const auto id : jobs_of(owner)) {
             if (view.runs.size() >= limit) return;
             auto job = readable_job(id);
-            if (!job) continue;
+            if (!job || !job->in<Run>()) continue;
             const auto& terms = job->attempts.back().terms;
             const bool is_released =
                 session->lease_deadline + terms.release_after <= view.clock.now;
             const bool is_lost = job->in<Run>()->state == JobState::running;
             if (is_released) {
-                view.runs.push_back(overdue_run(*job, *session, runs, view.clock.now));
+                add_run(*job, {*session, runs, view.clock.now}, view.runs);
             } else if (is_lost && view.owner_lost.size() < limit) {
-                view.owner_lost.push_back(overdue_run(*job, *session, runs, view.clock.now));
+                add_run(*job, {*session, runs, view.clock.now}, view.owner_lost);
             }
         }
     }
@@ -59,16 +67,13 @@ void Show::add_overdue_runs(std::uint32_t limit, const RunCounts& counts, Overdu
 void Show::add_unconfirmed(std::uint32_t limit, const RunCounts& counts, OverdueView& view) {
     auto row = unconfirmed_.query({static_cast<int>(JobState::starting), view.clock.now});
     while (view.runs.size() < limit && row.next()) {
-        auto job = readable_job(JobId{row.natural(0)});
-        if (!job) continue;
-        const auto session = load_.session(job->in<Run>()->session);
-        if (!session)
-            fail_corrupt("job " + job->id.text() + " runs in a session that is not there");
+        auto job = readable_job(JobId{row.bits(0)});
+        if (!job || !job->in<Run>()) continue;
+        const auto session = readable_session(job->in<Run>()->session);
+        if (!session) continue;
         const auto& terms = job->attempts.back().terms;
         const bool listed = session->lease_deadline + terms.release_after <= view.clock.now;
-        if (!listed)
-            view.runs.push_back(
-                overdue_run(*job, *session, counts.at(session->id), view.clock.now));
+        if (!listed) add_run(*job, {*session, counts.at(session->id), view.clock.now}, view.runs);
     }
 }
 
@@ -77,13 +82,13 @@ void Show::add_ready_wakes(ServiceTime now, std::uint32_t limit, std::vector<Wak
     std::size_t found = 0;
     std::optional<ServiceTime> last;
     while (part.next()) {
-        const auto at = part.at<ServiceTime>(0);
+        const ServiceTime at{part.number(0)};
         // Parts of one instant are taken together, so that they can be put in order.
         if (found >= limit && last != at) return;
         last = at;
         auto row = ready_at_.query({part.number(1), part.number(2), part.number(3), at, limit});
         while (row.next()) {
-            wakes.emplace_back(at, JobId{row.natural(0)});
+            wakes.emplace_back(at, JobId{row.bits(0)});
             ++found;
         }
     }
@@ -93,7 +98,7 @@ std::vector<Show::Wake> Show::wakes(ServiceTime now, std::uint32_t limit) {
     std::vector<Wake> wakes;
     for (auto* statement : {&timer_wakes_, &blocked_wakes_, &wait_wakes_, &run_wakes_}) {
         auto row = statement->query({now, limit});
-        while (row.next()) wakes.emplace_back(row.at<ServiceTime>(0), JobId{row.natural(1)});
+        while (row.next()) wakes.emplace_back(ServiceTime{row.number(0)}, JobId{row.bits(1)});
     }
     add_ready_wakes(now, limit, wakes);
     std::sort(wakes.begin(), wakes.end());
@@ -113,7 +118,7 @@ void Show::add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& vi
         if (const auto job = readable_job(id)) add(*job);
     auto row = dates_.query({wall, std::int64_t{limit} + limit});
     while (view.waits.size() < limit && row.next()) {
-        const auto job = readable_job(JobId{row.natural(1)});
+        const auto job = readable_job(JobId{row.bits(1)});
         if (!job) continue;
         const auto wakes = wake_at(*job);
         const bool is_listed = wakes && *wakes <= now;
@@ -135,8 +140,9 @@ std::uint32_t Show::free_of(const Thing& thing) {
     const bool is_key = thing.kind == Thing::Kind::key;
     if (!is_key) {
         auto row = limit_max_.query({thing.tenant, thing.name});
-        if (!row.next()) fail_corrupt("limit `" + thing.name + "` is used, not defined");
-        max = row.number(0);
+        // One that is not defined any more is full (C9).
+        max = row.next() ? row.number(0) : 0;
+        if (max > INT32_MAX) max = 0;
     }
     auto held = (is_key ? keys_held_ : limits_held_).query({thing.tenant, thing.name});
     const auto taken = held.next() ? held.number(0) : 0;

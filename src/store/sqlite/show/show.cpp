@@ -25,9 +25,10 @@ struct FillJobView {
 
 }  // namespace
 
-Show::Show(Connection& c, const Timing& timing)
+Show::Show(Connection& c, const Timing& timing, DamageBook& book)
     : connection_(c),
       timing_(timing),
+      book_(book),
       load_(c),
       relations_(c),
       busy_(c, "SELECT 1 FROM tally WHERE state BETWEEN ? AND ? AND jobs > 0 LIMIT 1"),
@@ -59,7 +60,7 @@ Show::Show(Connection& c, const Timing& timing)
                 " ORDER BY job LIMIT ?"),
       dates_(c, "SELECT date, job FROM timer WHERE date <= ? ORDER BY date, job LIMIT ?"),
       next_thing_(c,
-                  "SELECT tenant, kind, name FROM blocked WHERE kind IS NOT NULL"
+                  "SELECT tenant, kind, name FROM blocked WHERE kind IS NOT NULL AND kind IN (0, 1)"
                   " AND (tenant, kind, name) > (?, ?, ?) ORDER BY tenant, kind, name LIMIT 1"),
       limit_max_(c, "SELECT max FROM limit_max WHERE tenant = ? AND name = ?"),
       keys_held_(c, "SELECT count(*) FROM key_holder WHERE tenant = ? AND key = ?"),
@@ -81,18 +82,34 @@ JobRow Show::job_that_exists(JobId id) {
 }
 
 std::optional<JobRow> Show::readable_job(JobId id) {
-    try {
+    const auto read = [&] {
         auto job = job_that_exists(id);
         load_.load_history(job);
         return job;
-    } catch (const Failure& failure) {
-        if (failure.error.code != Errc::corrupt) throw;
-        return std::nullopt;
-    }
+    };
+    return book_.unless_damaged(read, [&] { return damaged_job(id); });
+}
+
+std::optional<SessionRow> Show::readable_session(SessionId id) {
+    auto read = book_.unless_damaged(
+        [&] { return load_.session(id); },
+        [&] {
+            return damaged_row("session", std::to_string(static_cast<std::int64_t>(id.value)));
+        });
+    return read ? std::move(*read) : std::nullopt;
+}
+
+std::optional<RunView> Show::readable_run(JobId id, const WorkerPolicy& worker_policy) {
+    const auto read = [&] {
+        auto job = job_that_exists(id);
+        if (!job.in<Run>()) fail_corrupt("job " + id.text() + " is listed as running");
+        return run_view(job, worker_policy);
+    };
+    return book_.unless_damaged(read, [&] { return damaged_job(id); });
 }
 
 Show::WorkerPolicy Show::worker_policy_of(const JobRow& running) {
-    const auto session = load_.session(running.in<Run>()->session);
+    const auto session = readable_session(running.in<Run>()->session);
     return session ? session->policy : nullptr;
 }
 
@@ -159,15 +176,14 @@ JobView Show::job_view(JobRow& job) {
 std::vector<JobId> Show::jobs_of(SessionId session) {
     std::vector<JobId> jobs;
     auto row = jobs_of_.query({session});
-    while (row.next()) jobs.push_back({row.natural(0)});
+    while (row.next()) jobs.push_back({row.bits(0)});
     return jobs;
 }
 
 Show::RunCounts Show::run_counts() {
     RunCounts counts;
     auto row = run_counts_.query({});
-    while (row.next())
-        counts[SessionId{row.natural(0)}] = static_cast<std::uint32_t>(row.number(1));
+    while (row.next()) counts[SessionId{row.bits(0)}] = static_cast<std::uint32_t>(row.number(1));
     return counts;
 }
 
@@ -191,10 +207,8 @@ SessionView Show::session_view(const SessionRow& session) {
                      .hearing = session.hearing,
                      .policy = session.policy};
     view.clock = load_.service().clock;
-    for (const auto id : jobs_of(session.id)) {
-        auto job = readable_job(id);
-        if (job) view.runs.push_back(run_view(*job, session.policy));
-    }
+    for (const auto id : jobs_of(session.id))
+        if (auto run = readable_run(id, session.policy)) view.runs.push_back(std::move(*run));
     return view;
 }
 
@@ -233,18 +247,29 @@ std::optional<SessionView> Show::opening(const StateDirectory& directory) {
     Transaction snapshot(connection_, Transaction::Kind::read);
     const auto id = load_.latest_session(directory);
     if (!id) return std::nullopt;
-    const auto row = load_.session(*id);
-    if (!row) fail_corrupt("session " + id->text() + " is named, and is not there");
+    // One that is not there, or cannot be understood, leaves nothing to anybody.
+    const auto row = readable_session(*id);
+    if (!row) return std::nullopt;
     return session_view(*row);
 }
 
 std::vector<JobView> Show::jobs(const std::vector<JobId>& ids) {
     Transaction snapshot(connection_, Transaction::Kind::read);
     std::vector<JobView> views;
+    std::vector<Damaged> met;
     for (const auto id : ids) {
-        auto job = load_.job(id);
-        if (job) views.push_back(job_view(*job));
+        const auto read = [&]() -> std::optional<JobView> {
+            auto job = load_.job(id);
+            if (!job) return std::nullopt;
+            if (auto why = book_.why_isolated(id)) fail_corrupt(std::move(*why));
+            return job_view(*job);
+        };
+        auto found = book_.unless_damaged(
+            read, [&] { return damaged_job(id); }, &met);
+        if (found && *found) views.push_back(std::move(**found));
     }
+    // Who asks for one is told; among many it is left out.
+    if (ids.size() == 1 && !met.empty()) fail_corrupt(met.front().why);
     return views;
 }
 
@@ -260,22 +285,36 @@ AuditView Show::audit(JobId after, std::uint32_t limit) {
     AuditView view{.repairs = service.repairs, .fenced = service.fenced, .clock = service.clock};
     auto row = audit_.query({after, std::int64_t{limit} + 1});
     while (row.next()) {
-        view.more = view.jobs.size() == limit;
+        view.more = view.jobs.size() + view.damaged.size() == limit;
         if (view.more) break;
-        auto job = job_that_exists(JobId{row.natural(0)});
-        view.jobs.push_back(job_view(job));
+        view.last = JobId{row.bits(0)};
+        add_audited(view.last, view);
     }
-    if (after) return view;
+    if (!after) add_holders(view);
+    return view;
+}
+
+void Show::add_audited(JobId id, AuditView& view) {
+    const auto read = [&] {
+        auto job = job_that_exists(id);
+        if (auto why = book_.why_isolated(id)) fail_corrupt(std::move(*why));
+        return job_view(job);
+    };
+    auto found = book_.unless_damaged(
+        read, [&] { return damaged_job(id); }, &view.damaged);
+    if (found) view.jobs.push_back(std::move(*found));
+}
+
+void Show::add_holders(AuditView& view) {
     auto key = keys_.query({});
     while (key.next())
         view.holders.push_back(
-            {{Thing::Kind::key, key.text(0), key.text(1)}, 1, JobId{key.natural(2)}});
+            {{Thing::Kind::key, key.text(0), key.text(1)}, 1, JobId{key.bits(2)}});
     auto slot = limits_.query({});
     while (slot.next())
         view.holders.push_back({{Thing::Kind::limit, slot.text(0), slot.text(1)},
                                 static_cast<std::uint32_t>(slot.number(2)),
-                                JobId{slot.natural(3)}});
-    return view;
+                                JobId{slot.bits(3)}});
 }
 
 }  // namespace perdure::sqlite

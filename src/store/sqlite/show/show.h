@@ -17,7 +17,7 @@ namespace perdure::sqlite {
 
 class Show {
 public:
-    Show(Connection& connection, const Timing& timing);
+    Show(Connection& connection, const Timing& timing, DamageBook& book);
 
     ServiceView service();
     std::optional<SessionView> session(SessionId id);
@@ -29,12 +29,14 @@ public:
 
 private:
     using Wake = std::pair<ServiceTime, JobId>;
+    using WorkerPolicy = std::shared_ptr<const PolicyChoice>;
 
     JobRow job_that_exists(JobId id);
     // Nothing if its rows cannot be understood: one such job must not stop what is done for all
-    // others. It is named by jobs(), audit() and fsck.
+    // others. It is noted; jobs(), audit() and fsck name it.
     std::optional<JobRow> readable_job(JobId id);
-    using WorkerPolicy = std::shared_ptr<const PolicyChoice>;
+    std::optional<SessionRow> readable_session(SessionId id);
+    std::optional<RunView> readable_run(JobId id, const WorkerPolicy& worker_policy);
     WorkerPolicy worker_policy_of(const JobRow& running);
     RunView run_view(JobRow& job, WorkerPolicy worker_policy);
     AttemptView attempt_view(JobId job, const AttemptRow& attempt);
@@ -43,8 +45,16 @@ private:
     // How many attempts each session has in `run`.
     using RunCounts = std::map<SessionId, std::uint32_t>;
     RunCounts run_counts();
-    OverdueRun overdue_run(JobRow& job, const SessionRow& session, std::uint32_t runs,
-                           ServiceTime now);
+    // Who owns an attempt, and how many it has.
+    struct Owner {
+        const SessionRow& session;
+        std::uint32_t runs = 0;
+        ServiceTime now;
+    };
+    OverdueRun overdue_run(JobRow& job, const Owner& owner);
+    void add_run(JobRow& job, const Owner& owner, std::vector<OverdueRun>& into);
+    void add_audited(JobId id, AuditView& view);
+    void add_holders(AuditView& view);
     std::vector<JobId> jobs_of(SessionId session);
 
     void add_overdue_runs(std::uint32_t limit, const RunCounts& counts, OverdueView& view);
@@ -60,6 +70,7 @@ private:
 
     Connection& connection_;
     Timing timing_;
+    DamageBook& book_;
     Loader load_;
     RelationLoader relations_;
     std::optional<Thing> looked_at_;  // the last thing that a sweep has compared

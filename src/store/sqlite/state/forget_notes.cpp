@@ -17,7 +17,7 @@ struct Note {
 
 // A note that cannot be understood must not keep everybody else from being removed.
 std::vector<JobId> jobs_of(const Found& row) {
-    const JobId first{row.natural(1)};
+    const JobId first{row.bits(1)};
     try {
         return decode_forget_note(first, row.bytes(2));
     } catch (const Failure&) {
@@ -66,7 +66,7 @@ std::vector<JobId> ForgetNotes::take_due(ServiceTime now, std::uint32_t max) {
     {
         auto row = due_.query({now, max});
         while (found < max && row.next()) {
-            notes.push_back({row.at<ServiceTime>(0), jobs_of(row)});
+            notes.push_back({ServiceTime{row.number(0)}, jobs_of(row)});
             found += notes.back().jobs.size();
         }
     }

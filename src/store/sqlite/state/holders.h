@@ -1,6 +1,8 @@
 // Holders: who holds which key and which slot of which limit (C4). A copy of `key_holder`,
 // `limit_holder` and `limit_max`; every change is written at once. There are as many rows as
-// running jobs hold things, so that all of them are here.
+// running jobs hold things, so that all of them are here. Damage never frees (C9): a row whose job
+// or slot makes no sense is taken, a limit whose maximum makes no sense is full, and a job that
+// runs without its row has the thing all the same.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +10,14 @@
 
 #include "base/id.h"
 #include "core/claim.h"
+#include "store/sqlite/damage/book.h"
 #include "store/sqlite/db/statement.h"
 
 namespace perdure::sqlite {
 
 class Holders {
 public:
-    explicit Holders(Connection& connection);
+    Holders(Connection& connection, DamageBook& book);
 
     void define(const Thing& limit, std::uint32_t max);
     bool is_defined(const Thing& limit) const { return limits_.contains(limit); }
@@ -24,6 +27,15 @@ public:
     std::uint32_t free(const Thing& thing) const;
     bool is_held_by(const Thing& thing, JobId job) const;
 
+    // It runs and must hold the thing, but has no row: nobody else may take it.
+    void hold_without_row(const Thing& thing, JobId job);
+    // Calls it for each holder.
+    template <class Call>
+    void for_each(Call call) const {
+        for (const auto& [thing, slots] : rows_)
+            for (const auto& [slot, job] : slots) call(thing, slot, job);
+    }
+
     // Takes the lowest free slot.
     void take(const Thing& thing, JobId job);
     // False: it did not hold it.
@@ -32,9 +44,15 @@ public:
 private:
     using Slots = std::map<std::uint32_t, JobId>;
 
+    // Slots from here on are no numbers of rows.
+    static constexpr std::uint32_t odd_slot_min = std::uint32_t{1} << 31;
+
+    void load(Connection& connection, DamageBook& book);
+
+    std::uint32_t next_odd_slot_ = odd_slot_min;
     std::map<Thing, std::uint32_t> limits_;
     std::map<Thing, Slots> rows_;
-    Statement define_, take_key_, take_limit_, release_key_, release_limit_;
+    Statement define_, take_key_, take_limit_, release_key_, release_limit_, release_odd_;
 };
 
 }  // namespace perdure::sqlite

@@ -109,33 +109,45 @@ PlaceTables::PlaceTables(Connection& c)
       forget_notes_(c) {}
 
 // All leave before anybody enters: nobody new is then in the midst of those who leave together.
-void PlaceTables::save(const std::vector<JobRow*>& jobs) {
-    leave(jobs);
-    for (auto* job : jobs) enter(*job);
+void PlaceTables::save(const std::vector<JobRow*>& jobs, JobId& at) {
+    leave(jobs, at);
+    for (auto* job : jobs) {
+        if (one_by_one_) at = job->id;
+        enter(*job);
+        if (one_by_one_) finish_inserts();
+    }
+    at = {};
+    finish_inserts();
+    forget_notes_.finish();
+}
+
+void PlaceTables::finish_inserts() {
     insert_job_.finish();
     insert_ready_.finish();
     insert_run_.finish();
     insert_outcome_.finish();
-    forget_notes_.finish();
 }
 
 bool PlaceTables::may_leave_in_a_stretch(const JobRow& job) const {
-    return job.read_as > unchanged_since_ && job.stored &&
+    return !one_by_one_ && job.read_as > unchanged_since_ && job.stored &&
            std::holds_alternative<Ready>(*job.stored);
 }
 
 // A claim takes jobs from the front of a line one after the other: they leave it with one
 // statement.
-void PlaceTables::leave(const std::vector<JobRow*>& jobs) {
+void PlaceTables::leave(const std::vector<JobRow*>& jobs, JobId& at) {
     Stretch stretch;
+    at = {};
     for (const auto* job : jobs) {
         if (!job->stored) continue;
-        if (std::holds_alternative<Run>(*job->stored)) {
+        if (std::holds_alternative<Run>(*job->stored) && !one_by_one_) {
             run_exit_.add(job->id);
             continue;
         }
         if (!may_leave_in_a_stretch(*job)) {
+            at = job->id;
             erase(*job, *job->stored);
+            at = {};
             continue;
         }
         erase_notes(*job, std::get<Ready>(*job->stored));
@@ -291,7 +303,7 @@ void PlaceTables::find_blocked(const Thing& thing, ShapeId shape,
                                const std::function<bool(JobId)>& is_it) {
     auto row = blocked_line_.query({thing.tenant, code(thing.kind), thing.name, shape});
     while (row.next())
-        if (is_it({row.natural(0)})) return;
+        if (is_it({row.bits(0)})) return;
 }
 
 std::uint32_t PlaceTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
@@ -302,7 +314,7 @@ std::uint32_t PlaceTables::wanting(const Thing& thing, ShapeId shape, std::uint3
 std::vector<JobId> PlaceTables::kept() {
     std::vector<JobId> jobs;
     auto row = kept_.query({});
-    while (row.next()) jobs.push_back({row.natural(0)});
+    while (row.next()) jobs.push_back({row.bits(0)});
     return jobs;
 }
 

@@ -20,8 +20,9 @@ class PlaceTables {
 public:
     explicit PlaceTables(Connection& connection);
 
-    // Brings the tables to what the rows say.
-    void save(const std::vector<JobRow*>& jobs);
+    // Brings the tables to what the rows say. `at` is the job whose turn it is, if it is one's.
+    void save(const std::vector<JobRow*>& jobs, JobId& at);
+    void write_one_by_one() { one_by_one_ = true; }
     // The job, its place and its history are no more.
     void forget(const JobRow& job);
     void keep(AttemptKey attempt, Large kind, std::string_view bytes);
@@ -59,7 +60,8 @@ private:
         int jobs = 0;
     };
 
-    void leave(const std::vector<JobRow*>& jobs);
+    void leave(const std::vector<JobRow*>& jobs, JobId& at);
+    void finish_inserts();
     bool may_leave_in_a_stretch(const JobRow& job) const;
     void leave(const Stretch& stretch);
     void enter(JobRow& job);
@@ -79,6 +81,7 @@ private:
     RunExit run_exit_;
     Wakes wakes_;
     ForgetNotes forget_notes_;
+    bool one_by_one_ = false;
     std::uint64_t rows_read_ = 0;
     std::uint64_t unchanged_since_ = 0;  // rows read before this may have new neighbours
 };

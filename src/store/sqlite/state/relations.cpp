@@ -21,10 +21,10 @@ Relations::Relations(Connection& c)
       forget_made_(c, "DELETE FROM made WHERE parent = ?") {
     Statement others(c, "SELECT DISTINCT other FROM awaited WHERE state IS NULL");
     auto other = others.query({});
-    while (other.next()) waited_for_.insert(other.natural(0));
+    while (other.next()) waited_for_.insert(other.bits(0));
     Statement parents(c, "SELECT DISTINCT parent FROM callback");
     auto parent = parents.query({});
-    while (parent.next()) added_to_.insert(parent.natural(0));
+    while (parent.next()) added_to_.insert(parent.bits(0));
 }
 
 void Relations::await(JobId job, std::uint32_t number, const After& after, const Input* ended) {
@@ -44,7 +44,7 @@ std::vector<JobId> Relations::tell(JobId other, const Input& ended) {
     if (waited_for_.erase(other.value) == 0) return waiters;
     {
         auto row = waiters_.query({other});
-        while (row.next()) waiters.push_back({row.natural(0)});
+        while (row.next()) waiters.push_back({row.bits(0)});
     }
     const auto bytes = encode(ended);
     if (!waiters.empty()) tell_.run({static_cast<int>(ended.state), Value::blob(bytes), other});

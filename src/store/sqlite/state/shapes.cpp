@@ -4,41 +4,114 @@
 
 namespace perdure::sqlite {
 
-Shapes::Shapes(Connection& c)
-    : insert_(c, "INSERT INTO shape (id, tenant, queue, kind) VALUES (?, ?, ?, ?)"),
-      tally_(c, "INSERT OR REPLACE INTO tally (shape, state, jobs) VALUES (?, ?, ?)"),
-      pause_(c, "INSERT OR REPLACE INTO queue (tenant, queue, paused) VALUES (?, ?, ?)") {
-    load(c);
+namespace {
+
+constexpr std::int64_t gap_max = 1'000;
+
+std::string name_of_tally(ShapeId shape, std::int64_t state) {
+    return std::to_string(shape) + "/" + std::to_string(state);
 }
 
-void Shapes::load(Connection& c) {
+}  // namespace
+
+Shapes::Shapes(Connection& c, DamageBook& book)
+    : book_(book),
+      // One whose row cannot be understood gets a new number.
+      insert_(c, "INSERT OR REPLACE INTO shape (id, tenant, queue, kind) VALUES (?, ?, ?, ?)"),
+      tally_(c, "INSERT OR REPLACE INTO tally (shape, state, jobs) VALUES (?, ?, ?)"),
+      pause_(c, "INSERT OR REPLACE INTO queue (tenant, queue, paused) VALUES (?, ?, ?)") {
+    load_shapes(c);
+    load_tallies(c);
+    compare_with_places(c);
+    load_paused(c);
+}
+
+ShapeId Shapes::number_max(Connection& c) {
+    return 2 * c.number("SELECT count(*) FROM shape") + gap_max;
+}
+
+void Shapes::load_shapes(Connection& c) {
+    const auto id_max = number_max(c);
     Statement shapes(c, "SELECT id, tenant, queue, kind FROM shape ORDER BY id");
-    auto shape = shapes.query({});
-    while (shape.next()) {
-        known_.push_back({.shape = {shape.text(1), shape.text(2), shape.text(3)}});
-        const auto id = static_cast<ShapeId>(known_.size());
-        if (shape.number(0) != id) fail_corrupt("a shape is missing");
-        ids_[known_.back().shape] = id;
+    auto row = shapes.query({});
+    while (row.next()) {
+        const auto id = row.number(0);
+        if (id < 1 || id > id_max) {
+            book_.note({"shape", std::to_string(id), "its number is out of bounds"});
+            continue;
+        }
+        if (known_.size() < static_cast<std::size_t>(id))
+            known_.resize(static_cast<std::size_t>(id));
+        auto& known = known_.back();
+        known.shape = {row.text(1), row.text(2), row.text(3)};
+        known.is_there = true;
+        ids_[known.shape] = id;
     }
+}
+
+void Shapes::load_tallies(Connection& c) {
     Statement tallies(c, "SELECT shape, state, jobs FROM tally");
     auto row = tallies.query({});
     while (row.next()) {
+        const auto shape = row.number(0);
         const auto state = row.number(1);
-        if (state < 0 || state >= static_cast<std::int64_t>(places.size()))
-            fail_corrupt("a tally is of no state");
-        known(row.number(0)).saved[static_cast<std::size_t>(state)] = row.number(2);
-        add(row.number(0), static_cast<JobState>(state), static_cast<int>(row.number(2)));
+        const auto jobs = row.number(2);
+        const auto index = static_cast<std::size_t>(shape) - 1;
+        const bool is_known = index < known_.size() && known_[index].is_there;
+        const bool is_state = state >= 0 && state < static_cast<std::int64_t>(places.size());
+        if (!is_known || !is_state || jobs < 0 || jobs > count_max) {
+            const bool is_count = is_known && is_state;
+            book_.note({"tally", is_count ? std::to_string(shape) : name_of_tally(shape, state),
+                        "it counts what cannot be"});
+            // Whose count is missing now is not known.
+            for (std::size_t i = 0; i < known_.size(); ++i)
+                if (known_[i].is_there && (!is_known || i == index))
+                    doubted_.insert(static_cast<ShapeId>(i) + 1);
+            continue;
+        }
+        known_[index].saved[static_cast<std::size_t>(state)] = jobs;
+        add(shape, static_cast<JobState>(state), jobs);
     }
     for (auto& k : known_) k.changed = false;
     changed_.clear();
+    for (const auto id : doubted_) ready_.insert(id);
+}
+
+// A line that is not counted would never be claimed from, a blocked job never be promoted.
+void Shapes::compare_with_places(Connection& c) {
+    Statement next_ready(c, "SELECT min(shape) FROM ready WHERE shape > ?");
+    for (ShapeId last = 0;;) {
+        auto row = next_ready.query({last});
+        if (!row.next() || row.is_null(0)) break;
+        last = row.number(0);
+        const auto index = static_cast<std::size_t>(last) - 1;
+        const bool is_known = index < known_.size() && known_[index].is_there;
+        if (is_known && count(last, JobState::ready) == 0)
+            doubt(last, "it counts no ready jobs, and there are some");
+    }
+    const bool are_blocked = c.number("SELECT EXISTS (SELECT 1 FROM blocked)") != 0;
+    if (!are_blocked || total(JobState::blocked) > 0) return;
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (known_[i].is_there)
+            doubt(static_cast<ShapeId>(i) + 1, "nobody counts the jobs that are blocked");
+}
+
+void Shapes::load_paused(Connection& c) {
     Statement queues(c, "SELECT tenant, queue FROM queue WHERE paused = 1");
     auto queue = queues.query({});
     while (queue.next()) paused_.emplace(queue.text(0), queue.text(1));
 }
 
+void Shapes::doubt(ShapeId id, const char* why) {
+    if (!doubted_.insert(id).second) return;
+    ready_.insert(id);
+    book_.note({"tally", std::to_string(id), why});
+}
+
 Shapes::Known& Shapes::known(ShapeId id) {
     const auto index = static_cast<std::size_t>(id) - 1;
-    if (index >= known_.size()) fail_corrupt("a row names a shape that is not there");
+    if (index >= known_.size() || !known_[index].is_there)
+        fail_corrupt("its shape is not there: " + std::to_string(id));
     return known_[index];
 }
 
@@ -48,25 +121,28 @@ ShapeId Shapes::id_of(const Shape& shape) {
     const auto id = static_cast<ShapeId>(known_.size()) + 1;
     insert_.run_one({id, shape.tenant, shape.queue, shape.kind});
     ids_[shape] = id;
-    known_.push_back({.shape = shape});
+    known_.push_back({.shape = shape, .is_there = true});
     return id;
 }
 
 const Shape& Shapes::shape(ShapeId id) const { return known(id).shape; }
 
-void Shapes::add(ShapeId id, JobState state, int jobs) {
+void Shapes::add(ShapeId id, JobState state, std::int64_t jobs) {
     Known& k = known(id);
     auto& count = k.counts[static_cast<std::size_t>(state)];
     const auto before = count;
     count += jobs;
-    if (count < 0) fail_corrupt("fewer jobs are counted than there are");
-    totals_[static_cast<std::size_t>(state)] += static_cast<std::uint64_t>(jobs);
+    if (count < 0) {
+        doubt(id, "it counts fewer jobs than there are");
+        count = 0;
+    }
+    totals_[static_cast<std::size_t>(state)] += static_cast<std::uint64_t>(count - before);
     if (!k.changed) changed_.push_back(id);
     k.changed = true;
     if (state != JobState::ready || (before > 0) == (count > 0)) return;
     if (count > 0) {
         ready_.insert(id);
-    } else {
+    } else if (!doubted_.contains(id)) {
         ready_.erase(id);
     }
 }

@@ -12,6 +12,7 @@
 
 #include "core/claim.h"
 #include "core/job.h"
+#include "store/sqlite/damage/book.h"
 #include "store/sqlite/db/statement.h"
 #include "store/sqlite/rows/rows.h"
 
@@ -19,16 +20,24 @@ namespace perdure::sqlite {
 
 class Shapes {
 public:
-    explicit Shapes(Connection& connection);
+    Shapes(Connection& connection, DamageBook& book);
+
+    // No count is above it, and no number of a shape above the other: they are given one after
+    // the other, and damage must not make a table of millions of them.
+    static constexpr std::int64_t count_max = std::int64_t{1} << 40;
+    static ShapeId number_max(Connection& connection);
 
     // Its number; a new one is written at once.
     ShapeId id_of(const Shape& shape);
     const Shape& shape(ShapeId id) const;
 
-    void add(ShapeId id, JobState state, int jobs);
+    void add(ShapeId id, JobState state, std::int64_t jobs);
     std::uint64_t count(ShapeId id, JobState state) const;
-    std::uint64_t total(JobState state) const { return totals_[static_cast<std::size_t>(state)]; }
-    // Those with a job in `ready`.
+    std::uint64_t total(JobState state) const {
+        // What is counted wrongly must not be taken for nothing.
+        return totals_[static_cast<std::size_t>(state)] + (doubted_.empty() ? 0 : 1);
+    }
+    // Those with a job in `ready`, and those whose counts are in doubt.
     const std::set<ShapeId>& ready() const { return ready_; }
 
     bool is_paused(const std::string& tenant, const std::string& queue) const {
@@ -46,13 +55,21 @@ private:
         Counts counts{};
         Counts saved{};
         bool changed = false;
+        bool is_there = false;
     };
-    void load(Connection& connection);
+    void load_shapes(Connection& connection);
+    void load_tallies(Connection& connection);
+    void compare_with_places(Connection& connection);
+    void load_paused(Connection& connection);
+    // Its counts are not what they should be: nothing rests on them any more.
+    void doubt(ShapeId id, const char* why);
     Known& known(ShapeId id);
     const Known& known(ShapeId id) const { return const_cast<Shapes*>(this)->known(id); }
 
     std::map<Shape, ShapeId> ids_;
     std::vector<Known> known_;  // the shape with number n is at n - 1
+    std::set<ShapeId> doubted_;
+    DamageBook& book_;
     std::set<ShapeId> ready_;
     std::vector<ShapeId> changed_;
     std::array<std::uint64_t, places.size()> totals_{};

@@ -22,24 +22,17 @@ std::size_t size_of(const JobSpec& spec) {
 
 }  // namespace
 
-State::State(Connection& c, const Timing& t)
+State::State(Connection& c, const Timing& t, DamageBook& b)
     : timing(t),
       connection(c),
+      book(b),
       load(c),
-      shapes(c),
-      holders(c),
+      shapes(c, b),
+      holders(c, b),
       ledger(c),
       relations(c),
       places_(c),
-      save_service_(c,
-                    "UPDATE service SET tick = ?, now_at = ?, grace_until = ?, keeper = ?,"
-                    " keeper_epoch = ?, keeper_deadline = ?, wall_on = ?, servers_used = ?,"
-                    " id_high_water = ?, repairs = ?, fenced = ?, last_recovery = ?,"
-                    " made_id_high_water = ?"),
-      save_server_(c,
-                   "INSERT OR REPLACE INTO server (id, number, id_high_water, last_group, fence,"
-                   " used) VALUES (?, ?, ?, ?, ?, ?)"),
-      delete_server_(c, "DELETE FROM server WHERE id = ?"),
+      copies_(c, b),
       save_session_(c,
                     "INSERT OR REPLACE INTO session (id, machine, boot, device, inode, life,"
                     " worker, is_open, stream, assignments, heartbeat, content_hash, seen, renewal,"
@@ -59,25 +52,6 @@ State::State(Connection& c, const Timing& t)
     load_all();
 }
 
-void State::load_all() {
-    service = load.service();
-    for (const auto& [id, row] : load.servers()) servers_[id] = row;
-    for (auto& row : load.sessions()) sessions_.emplace(row.id, std::move(row));
-    Statement directories(connection, "SELECT machine, device, inode, session FROM directory");
-    auto directory = directories.query({});
-    while (directory.next())
-        latest_sessions_[{directory.text(0), directory.natural(1), directory.natural(2)}] =
-            SessionId{directory.natural(3)};
-    Statement all_runs(connection,
-                       "SELECT session, assignment, job, state,"
-                       " iif(kill_order IS ?, 0, confirm_deadline) FROM run");
-    auto run = all_runs.query({static_cast<int>(Cause::evicted)});
-    while (run.next())
-        runs_[SessionId{run.natural(0)}][{run.natural(1), JobId{run.natural(2)}}] = {
-            static_cast<JobState>(run.number(3)), run.at<ServiceTime>(4)};
-    highest_job_ = {static_cast<std::uint64_t>(connection.number("SELECT max(id) FROM job"))};
-}
-
 bool State::holds_its_things(const JobRow& job) const {
     return std::all_of(job.things.begin(), job.things.end(),
                        [&](const Thing& t) { return holders.is_held_by(t, job.id); });
@@ -89,8 +63,10 @@ JobRow* State::loaded(JobId id) {
 }
 
 JobRow* State::job(JobId id) {
+    at = id;
     if (auto* found = loaded(id)) return found;
     if (id > highest_job_) return nullptr;
+    leave_alone_if_damaged(id);
     auto loaded = load.job(id);
     return loaded ? &add(std::move(*loaded)) : nullptr;
 }
@@ -102,12 +78,9 @@ JobRow& State::job_that_exists(JobId id) {
 }
 
 JobRow* State::readable(JobId id) {
-    try {
-        return &job_that_exists(id);
-    } catch (const Failure& failure) {
-        if (failure.error.code != Errc::corrupt) throw;
-        return nullptr;
-    }
+    const auto found =
+        book.unless_damaged([&] { return &job_that_exists(id); }, [&] { return damaged_job(id); });
+    return found.value_or(nullptr);
 }
 
 JobRow& State::add(JobRow job) {
@@ -117,7 +90,14 @@ JobRow& State::add(JobRow job) {
     return jobs_.insert_or_assign(id, std::move(job)).first->second;
 }
 
+// What failed once would fail again, and take the whole group with it.
+void State::leave_alone_if_damaged(JobId id) const {
+    if (auto why = book.why_isolated(id)) fail_corrupt(std::move(*why));
+}
+
 JobRow& State::add_ready(JobId id, const Found& row, PlaceTables::Line read) {
+    at = id;
+    leave_alone_if_damaged(id);
     if (read == PlaceTables::Line::places) return add(load.ready_job(id, row));
     return add(load.whole_ready_job(id, row, PlaceTables::line_asked));
 }
@@ -134,20 +114,22 @@ void State::index(const JobRow& job, int step) {
     if (!run) return;
     const std::pair key{run->assignment, job.id};
     if (step > 0) {
-        const auto late_from = run->recalled ? ServiceTime{} : run->confirm_deadline;
-        runs_[run->session][key] = {run->state, late_from};
+        const auto late = late_from(*run);
+        runs_[run->session][key] = {run->state, late};
         const auto bound = confirmed_until_.find(run->session);
         if (run->state == JobState::starting && bound != confirmed_until_.end())
-            bound->second = std::min(bound->second, late_from);
+            bound->second = std::min(bound->second, late);
         return;
     }
     const auto found = runs_.find(run->session);
-    PERDURE_ASSERT(found != runs_.end() && found->second.erase(key) == 1);
+    if (found == runs_.end() || found->second.erase(key) != 1)
+        fail_corrupt("job " + job.id.text() + " runs, and is not listed");
     if (found->second.empty()) runs_.erase(found);
 }
 
 // A new job is in no place yet: it is not taken out of one.
 void State::put(JobRow& job, PlaceRow next) {
+    at = job.id;
     const bool is_new = !job.stored && !job.changed;
     if (!is_new) index(job, -1);
     job.place = std::move(next);
@@ -240,7 +222,8 @@ void State::forget_session(SessionId id) {
 
 std::optional<SessionId> State::latest_session(const StateDirectory& directory) const {
     const auto found = latest_sessions_.find(place_of(directory));
-    if (found == latest_sessions_.end()) return std::nullopt;
+    // One that is not there, or cannot be understood, leaves nothing to anybody.
+    if (found == latest_sessions_.end() || !session(found->second)) return std::nullopt;
     return found->second;
 }
 
@@ -248,13 +231,10 @@ std::uint64_t State::draw_assignment(SessionId session) {
     return ++change_session(session).assignments;
 }
 
-void State::save_server(ServerId id) {
-    const auto& row = servers_.at(id);
-    save_server_.run({id, row.number, row.id_high_water, row.last_group, row.fence, row.used});
-}
+void State::save_server(ServerId id) { copies_.save(id, servers_.at(id)); }
 
 void State::remove_server(ServerId id) {
-    delete_server_.run_one({id});
+    copies_.remove(id);
     servers_.erase(id);
 }
 
@@ -268,9 +248,15 @@ std::uint32_t State::drop_old_keys(std::uint32_t max) {
     return static_cast<std::uint32_t>(drop_keys_.run({now(), max}));
 }
 
+bool State::isolate_last(const Error& why) {
+    if (!at) return false;
+    Statement known(connection, "SELECT 1 FROM job WHERE id = ?");
+    return known.query({at}).next() && book.isolate(at, why.what);
+}
+
 void State::flush() {
     if (changed_jobs_.empty()) return;
-    places_.save(changed_jobs_);
+    places_.save(changed_jobs_, at);
     for (const auto* job : changed_jobs_)
         if (job->in<Outcome>()) ended_jobs_.push_back(job->id);
     changed_jobs_.clear();
@@ -278,6 +264,7 @@ void State::flush() {
 
 void State::save_all() {
     flush();
+    at = {};
     shapes.save();
     for (const auto id : changed_sessions_) {
         const auto& s = sessions_.at(id);
@@ -306,11 +293,7 @@ void State::save_all() {
                            s.policy ? Value::blob(policy) : Value(nullptr)});
     }
     changed_sessions_.clear();
-    const auto& s = service;
-    save_service_.run_one({s.clock.tick, s.clock.now, s.clock.grace_until, s.keeper.holder,
-                           s.keeper.epoch, s.keeper.deadline, s.wall, s.servers_used,
-                           s.id_high_water, s.repairs, s.fenced, s.last_recovery,
-                           s.made_id_high_water});
+    copies_.save(service);
 }
 
 bool State::is_full() const { return jobs_.size() > jobs_max || jobs_bytes_ > bytes_max; }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/timing.h"
+#include "store/sqlite/damage/copies.h"
 #include "store/sqlite/rows/load.h"
 #include "store/sqlite/rows/rows.h"
 #include "store/sqlite/state/holders.h"
@@ -27,10 +28,11 @@ namespace perdure::sqlite {
 
 class State {
 public:
-    State(Connection& connection, const Timing& timing);
+    State(Connection& connection, const Timing& timing, DamageBook& book);
 
     const Timing timing;
     Connection& connection;
+    DamageBook& book;
     Loader load;
     Shapes shapes;
     Holders holders;
@@ -50,6 +52,13 @@ public:
     }
     bool holds_its_things(const JobRow& job) const;
 
+    // The last job that was looked for or changed: whose rows they are, if something fails.
+    JobId at;
+    // It is left alone from now on. False: it was before, or there is no such job.
+    bool isolate_last(const Error& why);
+    // Slowly, so that whoever fails is known.
+    void write_one_by_one() { places_.write_one_by_one(); }
+
     // Jobs. A pointer is good until the end of the group, or until the job is forgotten.
     JobRow* job(JobId id);
     JobRow& job_that_exists(JobId id);
@@ -58,6 +67,7 @@ public:
     JobRow& add(JobRow job);
     JobRow& add_ready(JobId id, const Found& row, PlaceTables::Line read);
     JobRow* loaded(JobId id);  // if it is in memory
+    void leave_alone_if_damaged(JobId id) const;
     void touch(JobRow& job);
     void put(JobRow& job, PlaceRow next);
     void forget(JobRow& job);
@@ -67,6 +77,7 @@ public:
     PlaceTables& places();
     ServiceTime tidied_at;            // wakes were, last
     bool lines_are_in_memory = true;  // the last job that was met in a line was
+    bool has_damaged_lines = false;   // a row of a line could not be understood
     struct RunMark {
         JobState state = JobState::starting;
         ServiceTime late_from;  // its start is; zero: it was ordered back
@@ -101,7 +112,14 @@ public:
     void trim();
 
 private:
+    // load_state.cpp
     void load_all();
+    void load_directories();
+    void load_runs();
+    void check_kept();
+    void check_run(JobId id, const JobRow& job);
+    void check_holders();
+    void note_damaged_run(const Found& row, JobId id);
     void index(const JobRow& job, int step);
     bool is_full() const;
     void let_go(JobId id);
@@ -119,8 +137,10 @@ private:
     std::set<SessionId> changed_sessions_;
     std::map<DirectoryPlace, SessionId> latest_sessions_;
     std::map<ServerId, ServerRow> servers_;
+    std::set<JobId> holding_;  // while it is loaded: who may hold something
 
-    Statement save_service_, save_server_, delete_server_, save_session_, save_directory_;
+    Copies copies_;
+    Statement save_session_, save_directory_;
     Statement delete_session_, delete_directory_;
     Statement put_key_, drop_keys_;
 };

@@ -1,0 +1,17 @@
+// Discard: a person removes what cannot be understood (C9). Everything that the row kept is freed
+// by the transaction that removes it. What can be understood is never removed.
+#pragma once
+
+#include "base/result.h"
+#include "core/timing.h"
+#include "ports/damage.h"
+#include "store/sqlite/state/state.h"
+
+namespace perdure::sqlite {
+
+// Of a job all rows go, of a session that something runs in only what was wrong: its lease ends.
+// The writer's State must be made anew afterwards, whatever is answered.
+Result<void> discard(Connection& connection, const Timing& timing, DamageBook& book,
+                     const DiscardDamaged& what);
+
+}  // namespace perdure::sqlite
