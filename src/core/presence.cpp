@@ -31,6 +31,14 @@ OutputPieceDecision decide_output_piece(const OutputPieceFacts& f) {
     return {Answer::fenced, "O1/not_its_attempt"};
 }
 
+AppendedPieceDecision decide_appended_piece(const AppendedPieceFacts& f) {
+    using Kind = AppendedPieceDecision::Kind;
+    if (f.in_run || f.end_reported) return {Kind::keep, "O1/its_own"};
+    // It is the very text that it will send again: nothing of it is lost or doubled.
+    if (f.may_come_back) return {Kind::ask_again, "O1/may_come_back"};
+    return {Kind::take_back, "O1/given_up_meanwhile"};
+}
+
 SessionRetentionDecision decide_session_retention(const SessionRetentionFacts& f) {
     if (f.owns_attempts) return {false, "O3/has_attempts"};
     if (f.now < f.lease_deadline) return {false, "O3/there"};

@@ -44,6 +44,19 @@ struct OutputPieceDecision {
 };
 OutputPieceDecision decide_output_piece(const OutputPieceFacts& facts);
 
+// Output is kept in another database than attempts: when it has been appended, its attempt may have
+// been given up. What belongs to such a one, and it cannot come back, is taken back [P2].
+struct AppendedPieceFacts {
+    bool in_run = false;         // under whatever session: a takeover leaves the attempt as it is
+    bool end_reported = false;   // by who ran it: it belongs to what that has said
+    bool may_come_back = false;  // presumed lost, and not claimed since
+};
+struct AppendedPieceDecision {
+    enum class Kind { keep, ask_again, take_back } kind = Kind::keep;
+    std::string_view rule;
+};
+AppendedPieceDecision decide_appended_piece(const AppendedPieceFacts& facts);
+
 // The row of a session goes once no attempt can name it: nothing was claimed for it later than
 // `suspect` after it was last heard, so that jobs submitted well after that have never been its.
 struct SessionRetentionFacts {

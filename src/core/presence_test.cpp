@@ -85,6 +85,17 @@ TEST(DecideSessionRetention, forgets_what_no_attempt_can_name) {
                 }
 }
 
+TEST(DecideAppendedPiece, takes_back_only_what_nobody_can_vouch_for) {
+    using Kind = AppendedPieceDecision::Kind;
+    for (const bool in_run : {false, true})
+        for (const bool reported : {false, true})
+            for (const bool may_come_back : {false, true}) {
+                const auto kind = decide_appended_piece({in_run, reported, may_come_back}).kind;
+                EXPECT_EQ(kind == Kind::keep, in_run || reported);
+                EXPECT_EQ(kind == Kind::take_back, !in_run && !reported && !may_come_back);
+            }
+}
+
 TEST(DecideServerRetention, forgets_only_what_every_live_server_would_have_outlived) {
     for (const std::uint64_t behind : {std::uint64_t{0}, std::uint64_t{1}, uses_until_dead - 1})
         EXPECT_FALSE(decide_server_retention({.last_use = 7, .uses = 7 + behind}).forget);

@@ -17,13 +17,22 @@ struct LogPiece {
     std::uint64_t end = 0;  // how much of this attempt's output there is by now
 };
 
+// Only so much of an attempt's output stays.
+struct LogCut {
+    AttemptKey attempt;
+    std::uint64_t end = 0;
+};
+
 class Blobs {
 public:
     virtual ~Blobs() = default;
 
-    // One transaction, durable when answered. What is there already is left as it is; a gap (an
-    // offset beyond the end) is a conflict. unavailable: nothing was written.
-    virtual Task<Result<void>> append(std::vector<LogChunk> chunks) = 0;
+    // One transaction, durable when answered: how long the text of each chunk's attempt was before
+    // it. What is there already is left as it is; a gap (an offset beyond the end) is a conflict.
+    // unavailable: nothing was written.
+    virtual Task<Result<std::vector<std::uint64_t>>> append(std::vector<LogChunk> chunks) = 0;
+    // Takes back what was appended. One transaction.
+    virtual Task<Result<void>> cut(std::vector<LogCut> cuts) = 0;
     // At most `max` bytes from `offset` on; empty beyond the end or if nothing was ever printed.
     virtual Task<Result<LogPiece>> read(AttemptKey attempt, std::uint64_t offset,
                                         std::size_t max) = 0;

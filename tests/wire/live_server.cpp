@@ -23,14 +23,24 @@ ApiOptions on_any_port(ApiOptions options) {
 
 }  // namespace
 
-Task<Result<void>> MemoryBlobs::append(std::vector<LogChunk> chunks) {
+Task<Result<std::vector<std::uint64_t>>> MemoryBlobs::append(std::vector<LogChunk> chunks) {
+    std::vector<std::uint64_t> ends_before;
     for (const auto& chunk : chunks)
         if (chunk.offset > texts_[chunk.attempt].size())
             co_return error(Errc::conflict, "there is a gap");
     for (const auto& chunk : chunks) {
         auto& text = texts_[chunk.attempt];
+        ends_before.push_back(text.size());
         const auto known = text.size() - chunk.offset;
         if (known < chunk.bytes.size()) text += chunk.bytes.substr(known);
+    }
+    co_return ends_before;
+}
+
+Task<Result<void>> MemoryBlobs::cut(std::vector<LogCut> cuts) {
+    for (const auto& [attempt, end] : cuts) {
+        auto& text = texts_[attempt];
+        text.resize(std::min<std::size_t>(text.size(), end));
     }
     co_return Result<void>{};
 }

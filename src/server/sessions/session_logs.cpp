@@ -1,5 +1,6 @@
 // What workers send of what their attempts print.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/probe.h"
@@ -9,6 +10,54 @@
 #include "server/sessions/session_service.h"
 
 namespace perdure {
+namespace {
+
+struct AppendedPiece {
+    AttemptKey attempt;
+    std::size_t position = 0;  // of its answer
+    std::uint64_t end_before = 0;
+};
+
+AppendedPieceFacts appended_facts(const JobView* job, const AppendedPiece& piece) {
+    if (!job) return {};
+    const bool is_newest = job->epoch == piece.attempt.epoch;
+    const auto is_it = [&](const AttemptView& attempt) {
+        return attempt.epoch == piece.attempt.epoch && attempt.end && attempt.end->reported;
+    };
+    return {.in_run = job->run && job->run->attempt == piece.attempt,
+            .end_reported = std::any_of(job->attempts.begin(), job->attempts.end(), is_it),
+            .may_come_back = is_newest && job->presumed_lost && is_waiting_for_a_claim(job->state)};
+}
+
+// Attempts and output are in two databases: who was in `run` before may not be there any more.
+Task<Result<LogResponse>> look_at_appended(Store& store, Blobs& blobs,
+                                           std::vector<AppendedPiece> pieces,
+                                           LogResponse response) {
+    std::set<JobId> ids;
+    for (const auto& piece : pieces) ids.insert(piece.attempt.job);
+    std::vector<JobId> named(ids.begin(), ids.end());
+    auto jobs = co_await known_jobs(store, std::move(named));
+    if (!jobs) co_return jobs.error();
+    std::vector<LogCut> cuts;
+    for (const auto& piece : pieces) {
+        if (jobs->damaged.contains(piece.attempt.job)) continue;
+        using Kind = AppendedPieceDecision::Kind;
+        switch (decide_appended_piece(appended_facts(jobs->find(piece.attempt.job), piece)).kind) {
+            case Kind::keep: break;
+            case Kind::ask_again: response.answers[piece.position] = ItemAnswer::again; break;
+            case Kind::take_back:
+                response.answers[piece.position] = ItemAnswer::fenced;
+                cuts.push_back({piece.attempt, piece.end_before});
+                break;
+        }
+    }
+    if (cuts.empty()) co_return response;
+    auto cut = co_await blobs.cut(std::move(cuts));
+    if (!cut) co_return cut.error();
+    co_return response;
+}
+
+}  // namespace
 
 void SessionService::close_stream(SessionId session, std::uint64_t stream) {
     dispatcher_.detach(session, stream);
@@ -65,17 +114,26 @@ Task<Result<LogResponse>> SessionService::logs(LogRequest request, Blobs& blobs)
     if (!jobs) co_return jobs.error();
     LogResponse response;
     std::vector<LogChunk> counting;
+    std::vector<std::size_t> positions;  // of those in the response
     for (auto& chunk : request.chunks) {
         const auto* job = jobs->find(chunk.attempt.job);
         const auto decision = decide_output_piece(output_facts(session, job, chunk.attempt));
         response.answers.push_back(answer_of(decision.answer));
-        if (decision.answer == OutputAnswer::accept) counting.push_back(std::move(chunk));
         if (decision.answer == OutputAnswer::again) reached<"log_chunk_again">();
         if (decision.answer == OutputAnswer::fenced) reached<"log_chunk_fenced">();
+        if (decision.answer != OutputAnswer::accept) continue;
+        positions.push_back(response.answers.size() - 1);
+        counting.push_back(std::move(chunk));
     }
     if (counting.empty()) co_return response;
+    std::vector<AppendedPiece> pieces;
+    for (std::size_t i = 0; i < counting.size(); ++i)
+        pieces.push_back({.attempt = counting[i].attempt, .position = positions[i]});
     auto kept = co_await blobs.append(std::move(counting));
-    if (kept) co_return response;
+    if (kept) {
+        for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].end_before = (*kept)[i];
+        co_return co_await look_at_appended(store_, blobs, std::move(pieces), std::move(response));
+    }
     if (!kept.is(Errc::conflict)) co_return kept.error();
     // A gap: an earlier chunk has not come. The worker sends again from what it knows to be there.
     for (auto& answer : response.answers)

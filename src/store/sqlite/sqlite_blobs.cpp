@@ -31,20 +31,31 @@ public:
                 "SELECT start, bytes FROM piece WHERE job = ?1 AND epoch = ?2 AND start >="
                 " coalesce((SELECT max(start) FROM piece WHERE job = ?1 AND epoch = ?2"
                 " AND start <= ?3), 0) ORDER BY start"),
+          cut_(c, "DELETE FROM piece WHERE job = ? AND epoch = ? AND start >= ?"),
           remove_(c, "DELETE FROM piece WHERE job = ?") {}
 
-    Result<void> append(const std::vector<LogChunk>& chunks) {
+    Result<std::vector<std::uint64_t>> append(const std::vector<LogChunk>& chunks) {
+        std::vector<std::uint64_t> ends_before;
         Transaction transaction(connection_, Transaction::Kind::write);
         for (const auto& chunk : chunks) {
             const auto end = end_of(chunk.attempt);
             if (chunk.offset > end)
                 return error(Errc::conflict, "something printed before this has not come");
+            ends_before.push_back(end);
             const auto known = static_cast<std::size_t>(end - chunk.offset);
             if (known >= chunk.bytes.size()) continue;
             const auto fresh = std::string_view(chunk.bytes).substr(known);
             insert_.run_one(
                 {chunk.attempt.job, chunk.attempt.epoch.value, end, Value::blob(fresh)});
         }
+        transaction.commit();
+        return ends_before;
+    }
+
+    // A piece begins where the text ended before it: none lies across such a mark.
+    Result<void> cut(const std::vector<LogCut>& cuts) {
+        Transaction transaction(connection_, Transaction::Kind::write);
+        for (const auto& [attempt, end] : cuts) cut_.run({attempt.job, attempt.epoch.value, end});
         transaction.commit();
         return {};
     }
@@ -79,7 +90,7 @@ private:
     }
 
     Connection& connection_;
-    Statement last_, insert_, from_, remove_;
+    Statement last_, insert_, from_, cut_, remove_;
 };
 
 }  // namespace
@@ -151,8 +162,12 @@ auto SqliteBlobs::ask(Call call) {
     return parts_->desk.ask(std::move(work), std::move(afterwards));
 }
 
-Task<Result<void>> SqliteBlobs::append(std::vector<LogChunk> chunks) {
+Task<Result<std::vector<std::uint64_t>>> SqliteBlobs::append(std::vector<LogChunk> chunks) {
     return ask([chunks = std::move(chunks)](Pieces& pieces) { return pieces.append(chunks); });
+}
+
+Task<Result<void>> SqliteBlobs::cut(std::vector<LogCut> cuts) {
+    return ask([cuts = std::move(cuts)](Pieces& pieces) { return pieces.cut(cuts); });
 }
 
 Task<Result<LogPiece>> SqliteBlobs::read(AttemptKey attempt, std::uint64_t offset,

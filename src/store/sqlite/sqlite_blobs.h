@@ -25,7 +25,8 @@ public:
     SqliteBlobs(const SqliteBlobs&) = delete;
     SqliteBlobs& operator=(const SqliteBlobs&) = delete;
 
-    Task<Result<void>> append(std::vector<LogChunk> chunks) override;
+    Task<Result<std::vector<std::uint64_t>>> append(std::vector<LogChunk> chunks) override;
+    Task<Result<void>> cut(std::vector<LogCut> cuts) override;
     Task<Result<LogPiece>> read(AttemptKey attempt, std::uint64_t offset, std::size_t max) override;
     Task<Result<void>> remove(std::vector<JobId> jobs) override;
 

@@ -26,7 +26,8 @@ protected:
         loop_.run();
         return std::move(*result);
     }
-    Result<void> append(AttemptKey attempt, std::uint64_t offset, std::string bytes) {
+    Result<std::vector<std::uint64_t>> append(AttemptKey attempt, std::uint64_t offset,
+                                              std::string bytes) {
         std::vector<LogChunk> chunks{{attempt, offset, std::move(bytes)}};
         return run(blobs_->append(std::move(chunks)));
     }
@@ -96,6 +97,18 @@ TEST_P(SqliteBlobsTest, large_and_binary_output_comes_back_byte_by_byte) {
     }
     EXPECT_TRUE(text(one, 0, 10 * log_chunk_max * 40) == all);
     EXPECT_TRUE(text(one, log_chunk_max - 1, 2) == all.substr(log_chunk_max - 1, 2));
+}
+
+TEST_P(SqliteBlobsTest, takes_back_what_was_appended_and_nothing_before_it) {
+    ASSERT_TRUE(append(one, 0, "abc").has_value());
+    ASSERT_TRUE(append(two, 0, "other").has_value());
+    const auto before = append(one, 1, "bcdef");
+    ASSERT_TRUE(before.has_value());
+    EXPECT_EQ(*before, std::vector<std::uint64_t>{3});
+    ASSERT_TRUE(run(blobs_->cut({{one, before->front()}})).has_value());
+    EXPECT_EQ(run(blobs_->read(one, 0, 100))->bytes, "abc");
+    EXPECT_EQ(run(blobs_->read(two, 0, 100))->bytes, "other");
+    EXPECT_EQ(*append(one, 3, "DEF"), std::vector<std::uint64_t>{3});
 }
 
 TEST_P(SqliteBlobsTest, removes_all_output_of_a_job_and_no_other) {

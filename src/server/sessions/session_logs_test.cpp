@@ -1,0 +1,158 @@
+// Output that comes while its attempt is given up: what it may no longer say is taken back [P2].
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/assert.h"
+#include "core/submit.h"
+#include "runtime/asio_clock.h"
+#include "server/recovery/sweep_report.h"
+#include "server/sessions/session_service.h"
+#include "store/memory/memory_store.h"
+
+namespace perdure {
+namespace {
+
+// One text, and something that happens while it is appended to.
+class OneText final : public Blobs {
+public:
+    Task<Result<std::vector<std::uint64_t>>> append(std::vector<LogChunk> chunks) override {
+        const std::vector<std::uint64_t> ends_before{text.size()};
+        text += chunks.front().bytes;
+        if (meanwhile) co_await meanwhile();
+        co_return ends_before;
+    }
+    Task<Result<void>> cut(std::vector<LogCut> cuts) override {
+        text.resize(cuts.front().end);
+        co_return Result<void>{};
+    }
+    Task<Result<LogPiece>> read(AttemptKey, std::uint64_t, std::size_t) override {
+        co_return LogPiece{text, text.size()};
+    }
+    Task<Result<void>> remove(std::vector<JobId>) override { co_return Result<void>{}; }
+
+    std::string text;
+    std::function<Task<void>()> meanwhile;
+};
+
+class SessionLogs : public testing::Test {
+protected:
+    SessionLogs() {
+        EXPECT_TRUE(run(store_.open_server(ServerId{1}, WallTime{})));
+        run(commit({OpenSession{.session = session_,
+                                .directory = {"m", "b", 1, 1},
+                                .life = 1,
+                                .worker = "w",
+                                .slots = 8,
+                                .lease = seconds(10)}}));
+        run(commit({OpenStream{session_}}));
+    }
+
+    void run_one(JobSpec spec) {
+        const auto hash = body_hash(spec);
+        run(commit({Submit{job_, std::make_shared<const JobSpec>(std::move(spec)), hash}}));
+        run(commit({Claim{session_, 1, 1}, Start{session_, attempt_}}));
+    }
+    static JobSpec quarantined_when_lost() {
+        JobSpec spec{.kind = "k"};
+        CustomRule rule;
+        rule.causes = {Cause::worker_lost};
+        rule.then = Then::quarantine;
+        spec.policy.rules = {rule};
+        return spec;
+    }
+
+    Task<bool> commit(std::vector<Change> changes) {
+        Group group{.server = ServerId{1}, .number = ++groups_, .changes = std::move(changes)};
+        const auto reply = co_await store_.commit(std::move(group));
+        co_return reply.has_value();
+    }
+    Task<void> report_its_end() {
+        const AttemptEnd end{
+            .cause = Cause::exit, .ran = Ran::yes, .succeeded = true, .reported = true};
+        const std::vector<Change> changes{Report{session_, attempt_, end}};
+        co_await commit(changes);
+    }
+    // Its lease ends, and a sweep acts.
+    Task<void> give_it_up() {
+        const std::vector<Change> tick{Tick{0, {1, ServiceTime{minutes(1).us}, ServiceTime{}}}};
+        co_await commit(tick);
+        const auto overdue = co_await store_.overdue(WallTime{}, 10);
+        auto changes = changes_of(decide_steps(*overdue));
+        EXPECT_EQ(changes.size(), 1U);
+        co_await commit(std::move(changes));
+    }
+
+    ItemAnswer send(std::string bytes, std::uint64_t offset) {
+        LogRequest request{.session = session_};
+        request.chunks.push_back(
+            {.attempt = attempt_, .offset = offset, .bytes = std::move(bytes)});
+        const auto response = run(sessions_.logs(std::move(request), blobs_));
+        EXPECT_TRUE(response);
+        return response->answers.front();
+    }
+
+    template <class T>
+    T run(Task<T> task) {
+        std::optional<T> result;
+        boost::asio::co_spawn(context_, keep(std::move(task), result),
+                              [](std::exception_ptr why) { PERDURE_ASSERT(why == nullptr); });
+        context_.restart();
+        context_.run();
+        return std::move(*result);
+    }
+
+    OneText blobs_;
+
+private:
+    template <class T>
+    static Task<void> keep(Task<T> task, std::optional<T>& result) {
+        result = co_await std::move(task);
+    }
+
+    const JobId job_{100};
+    const SessionId session_{9};
+    const AttemptKey attempt_{job_, Epoch{1}};
+    std::uint64_t groups_ = 0;
+    MemoryStore store_{Timing{}};
+    boost::asio::io_context context_{1};
+    AsioClock clock_{context_};
+    GroupCommit commits_{store_, clock_, {}, {}, Log{}};
+    Dispatcher dispatcher_{clock_, commits_, Timing{}, Log{}};
+    SessionService sessions_{store_, commits_, dispatcher_, Timing{}, {}, Log{}};
+};
+
+TEST_F(SessionLogs, what_a_running_attempt_prints_is_kept) {
+    run_one({.kind = "k"});
+    EXPECT_EQ(send("hello ", 0), ItemAnswer::ok);
+    EXPECT_EQ(send("world", 6), ItemAnswer::ok);
+    EXPECT_EQ(blobs_.text, "hello world");
+}
+
+TEST_F(SessionLogs, what_comes_while_its_attempt_is_given_up_is_taken_back) {
+    run_one(quarantined_when_lost());
+    EXPECT_EQ(send("hello ", 0), ItemAnswer::ok);
+    blobs_.meanwhile = [this] { return give_it_up(); };
+    EXPECT_EQ(send("world", 6), ItemAnswer::fenced);
+    EXPECT_EQ(blobs_.text, "hello ");
+}
+
+TEST_F(SessionLogs, what_comes_while_its_attempt_is_presumed_lost_is_asked_for_again) {
+    run_one({.kind = "k"});
+    blobs_.meanwhile = [this] { return give_it_up(); };
+    EXPECT_EQ(send("hello", 0), ItemAnswer::again);
+}
+
+TEST_F(SessionLogs, what_comes_while_its_end_is_reported_is_kept) {
+    run_one({.kind = "k"});
+    blobs_.meanwhile = [this] { return report_its_end(); };
+    EXPECT_EQ(send("hello", 0), ItemAnswer::ok);
+    EXPECT_EQ(blobs_.text, "hello");
+}
+
+}  // namespace
+}  // namespace perdure
