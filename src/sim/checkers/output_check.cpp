@@ -1,5 +1,5 @@
-// What is kept of what attempts print: a beginning of it, byte by byte; and nothing more of an
-// attempt that is not its job's any more [P2].
+// What is kept of what attempts print: a beginning of it, byte by byte, and all of it once the end
+// was accepted, unless the attempt says that some is missing.
 #include <fmt/format.h>
 
 #include "sim/checkers/checker.h"
@@ -7,14 +7,9 @@
 namespace perdure::sim {
 namespace {
 
-// A server looks whose the attempt is, and keeps its piece in a second transaction: between the two
-// it may be given away. TODO(soon): check it when the two are one.
-constexpr bool fenced_output_is_checked = false;
-
-// A worker gives output up 2 s after an end, and nothing on the attempt says so. TODO(soon): check
-// it when the attempt does.
-constexpr bool all_output_is_checked = false;
-bool says_that_some_is_missing(const AttemptView&) { return false; }
+bool says_that_some_is_missing(const AttemptView& attempt) {
+    return attempt.evidence && attempt.evidence->output_undelivered > 0;
+}
 
 }  // namespace
 
@@ -27,15 +22,10 @@ void Checker::kept(const LogChunk& chunk) {
     const auto beyond = chunk.offset + chunk.bytes.size() > run->printed.size();
     if (beyond || run->printed.compare(chunk.offset, chunk.bytes.size(), chunk.bytes) != 0)
         report("P9", what + " is kept that it has not printed");
-    const auto job = known_.find(chunk.attempt.job);
-    const bool fenced = job != known_.end() && job->second.epoch > chunk.attempt.epoch;
-    if (fenced && fenced_output_is_checked)
-        report("P2", what + " is kept after the job was claimed anew");
 }
 
 // An attempt whose end was accepted has all of its output kept, or says that it has not.
 void Checker::check_output(const JobView& job) {
-    if (!all_output_is_checked) return;
     for (const auto& attempt : job.attempts) {
         const AttemptKey key{job.id, attempt.epoch};
         const auto* run = parts_.witness.run_of(key);

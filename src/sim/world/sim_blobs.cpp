@@ -7,15 +7,17 @@
 
 namespace perdure::sim {
 
-Result<void> KeptOutput::append(const std::vector<LogChunk>& chunks) {
+Result<std::vector<std::uint64_t>> KeptOutput::append(const std::vector<LogChunk>& chunks) {
     std::map<AttemptKey, std::uint64_t> ends;
     for (const auto& chunk : chunks) {
         auto& end = ends.try_emplace(chunk.attempt, texts_[chunk.attempt].size()).first->second;
         if (chunk.offset > end) return error(Errc::conflict, "an earlier piece is missing");
         end = std::max(end, chunk.offset + chunk.bytes.size());
     }
+    std::vector<std::uint64_t> ends_before;
     for (const auto& chunk : chunks) {
         auto& text = texts_[chunk.attempt];
+        ends_before.push_back(text.size());
         const auto known = text.size() - chunk.offset;
         if (known >= chunk.bytes.size()) {
             reached<"output_piece_was_there_already">();
@@ -24,7 +26,14 @@ Result<void> KeptOutput::append(const std::vector<LogChunk>& chunks) {
         if (on_append) on_append(chunk);
         text += chunk.bytes.substr(known);
     }
-    return {};
+    return ends_before;
+}
+
+void KeptOutput::cut(const std::vector<LogCut>& cuts) {
+    for (const auto& [attempt, end] : cuts) {
+        auto& text = texts_[attempt];
+        if (end < text.size()) text.resize(end);
+    }
 }
 
 void KeptOutput::remove(const std::vector<JobId>& jobs) {
@@ -40,12 +49,19 @@ Task<Result<void>> SimBlobs::reach() {
     co_return Result<void>{};
 }
 
-Task<Result<void>> SimBlobs::append(std::vector<LogChunk> chunks) {
+Task<Result<std::vector<std::uint64_t>>> SimBlobs::append(std::vector<LogChunk> chunks) {
     auto there = co_await reach();
     if (!there) co_return there.error();
     auto kept = kept_.append(chunks);
     co_await database_.world().sleep(server_, database_.delay());
     co_return kept;
+}
+
+Task<Result<void>> SimBlobs::cut(std::vector<LogCut> cuts) {
+    auto there = co_await reach();
+    if (!there) co_return there.error();
+    kept_.cut(cuts);
+    co_return Result<void>{};
 }
 
 Task<Result<LogPiece>> SimBlobs::read(AttemptKey attempt, std::uint64_t offset, std::size_t max) {

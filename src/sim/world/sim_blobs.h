@@ -19,7 +19,8 @@ public:
     // Shown each piece right before it is kept.
     std::function<void(const LogChunk&)> on_append;
 
-    Result<void> append(const std::vector<LogChunk>& chunks);
+    Result<std::vector<std::uint64_t>> append(const std::vector<LogChunk>& chunks);
+    void cut(const std::vector<LogCut>& cuts);
     const std::map<AttemptKey, std::string>& texts() const { return texts_; }
     const std::string& of(AttemptKey attempt) { return texts_[attempt]; }
     void remove(const std::vector<JobId>& jobs);
@@ -33,7 +34,8 @@ public:
     SimBlobs(SimDatabase& database, KeptOutput& kept, Life server)
         : database_(database), kept_(kept), server_(server) {}
 
-    Task<Result<void>> append(std::vector<LogChunk> chunks) override;
+    Task<Result<std::vector<std::uint64_t>>> append(std::vector<LogChunk> chunks) override;
+    Task<Result<void>> cut(std::vector<LogCut> cuts) override;
     Task<Result<LogPiece>> read(AttemptKey attempt, std::uint64_t offset, std::size_t max) override;
     Task<Result<void>> remove(std::vector<JobId> jobs) override;
 
