@@ -159,7 +159,7 @@ void add_job_family(std::vector<Command>& all) {
     all.push_back(act("job retry", "submit ended jobs again, as new ones",
                       "  perdure job retry 06na5x0g00000", retry_jobs));
     all.push_back(act("job discard", "remove jobs that are damaged, or deal with quarantined ones",
-                      "  perdure job discard 06na5x0g00000 --damaged", discard_jobs,
+                      "  perdure job discard 06na5x0g00000 --damaged", discard_job,
                       {{"--damaged", "", "its rows cannot be understood: remove them"},
                        {"--may-still-run", "", "also if its process may still be alive"}}));
     all.push_back(act("job hold", "keep waiting jobs from starting",

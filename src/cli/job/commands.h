@@ -11,7 +11,7 @@ ExitCode list_jobs(Context& context);
 ExitCode show_job(Context& context);
 ExitCode wait_for_job(Context& context);
 ExitCode cancel_jobs(Context& context);
-ExitCode discard_jobs(Context& context);
+ExitCode discard_job(Context& context);
 ExitCode retry_jobs(Context& context);
 ExitCode hold_jobs(Context& context);
 ExitCode unhold_jobs(Context& context);

@@ -51,7 +51,7 @@ std::string told_cancel(const std::string& id, const boost::json::value& answer)
 ExitCode cancel_jobs(Context& context) { return act_on_all(context, {"cancel", "", told_cancel}); }
 
 // Those whose rows cannot be understood; without --damaged what is in quarantine.
-ExitCode discard_jobs(Context& context) {
+ExitCode discard_job(Context& context) {
     boost::json::object body;
     if (context.args.flag("damaged")) body["damaged"] = true;
     if (context.args.flag("may-still-run")) body["may_still_run"] = true;
