@@ -164,7 +164,7 @@ TEST_F(InsideAJob, nothing_is_sent_that_would_break_the_protocol) {
 TEST(Completion, knows_commands_and_options) {
     Stage stage;
     EXPECT_EQ(stage.run({"completion", "bash"}), 0);
-    EXPECT_TRUE(contains(stage.out, "\"job\") words=\"add-callback cancel hold"));
+    EXPECT_TRUE(contains(stage.out, "\"job\") words=\"add-callback cancel discard hold"));
     EXPECT_TRUE(contains(stage.out, "--idempotency-key"));
     EXPECT_FALSE(contains(stage.out, "child-server"));
     EXPECT_EQ(stage.run({"completion", "zsh"}), 0);

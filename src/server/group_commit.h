@@ -57,9 +57,8 @@ public:
     Task<void> run(Stop& stop);
     Task<void> watch_deadlines(Stop& stop);
 
-    // Answers after the commit. A `Tick` without content is made up when it is
-    // sent. The changes of one call stay
-    // together and in order.
+    // Answers after the commit. The changes of one call stay together and in order. A `Tick`
+    // without content is made up when it is sent.
     Task<ChangeReply> commit(Lane lane, Change change);
     Task<std::vector<ChangeReply>> commit_all(Lane lane, std::vector<Change> changes);
 

@@ -188,7 +188,10 @@ GroupCommit::Batch GroupCommit::resolve(Flight& flight, Bad& bad) {
             refuse(flight.batch, error(Errc::unavailable, why.what));
             fatal_("this server's life was fenced off: " + why.what);
             break;
-        default: bad = {std::move(flight.batch), why};
+        default:
+            bad = {std::move(flight.batch), why};
+            // Whoever is no longer waited for; each half is led by a tick of its own.
+            std::erase_if(bad.batch, [](const auto& request) { return !request->waiter; });
     }
     return {};
 }

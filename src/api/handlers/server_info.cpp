@@ -40,9 +40,10 @@ void append_jobs(std::string& out, const Overview& overview) {
     fmt::format_to(into, "# TYPE perdure_slots_taken gauge\nperdure_slots_taken {}\n", running);
 }
 
-void append_damage(std::string& out, const DamageDesk& damage) {
+void append_damage(std::string& out, const DamageDesk* damage) {
     out += "# TYPE perdure_damaged_rows gauge\n";
-    for (const auto& [table, rows] : damage.damage_counts())
+    if (!damage) return;
+    for (const auto& [table, rows] : damage->damage_counts())
         fmt::format_to(std::back_inserter(out), "perdure_damaged_rows{{table=\"{}\"}} {}\n", table,
                        rows);
 }
@@ -84,7 +85,7 @@ Task<Response> show_metrics(Api& api, const Request& request) {
     // Without a store there is nothing to say about jobs; the rest is still worth knowing.
     auto overview = co_await api.catalogue.overview(std::move(tenant));
     if (overview) append_jobs(response.body, *overview);
-    if (api.options.damage) append_damage(response.body, *api.options.damage);
+    append_damage(response.body, api.options.damage);
     response.body += "# TYPE perdure_ready gauge\nperdure_ready ";
     response.body += is_open_for_business(api) ? "1\n" : "0\n";
     co_return response;

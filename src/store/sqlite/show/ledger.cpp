@@ -17,13 +17,16 @@ constexpr const char* entries_of_job =
     "SELECT id, job, epoch, detector, incident, happened_on, body, cause FROM recovery"
     " WHERE id < ?1 AND job = ?3 ORDER BY id DESC LIMIT ?2";
 
+// As it stands there: an entry whose date cannot be one is told apart where it is read whole.
+WallTime date_of(const Found& row) { return WallTime{row.number(5)}; }
+
 bool is_wanted_row(const RecoveryFilter& filter, const Found& row) {
     std::optional<Cause> cause;
     if (!row.is_null(7)) cause = static_cast<Cause>(row.number(7));
     return is_wanted(filter, {.detector = static_cast<Detector>(row.number(3)),
                               .incident = static_cast<Incident>(row.number(4)),
                               .cause = cause,
-                              .on = row.at<WallTime>(5)});
+                              .on = date_of(row)});
 }
 
 Recovery entry_of(const Found& row) {
@@ -89,7 +92,7 @@ RecoveryPage ShowLedger::recoveries(const RecoveryFilter& filter) {
             break;
         }
         // A date that cannot be one ends no walk: whoever stands behind it is shown.
-        const auto on = row.at<WallTime>(5);
+        const auto on = date_of(row);
         if (on > WallTime{} && is_long_before(filter, on)) break;
         last = row.bits(0);
         if (!is_wanted_row(filter, row)) continue;
