@@ -34,14 +34,14 @@ Task<void> Ticker::run(Stop& stop) {
         const Tick change;
         ticked_at_ = clock_.boot();
         auto reply = co_await commits_.commit(Lane::tick, change);
-        if (reply) {
-            ticked_at_ = commits_.seen().sent_at.value_or(ticked_at_);
+        const bool was_overtaken = reply.is(Errc::conflict);
+        if (reply) ticked_at_ = commits_.seen().sent_at.value_or(ticked_at_);
+        if (was_overtaken) reached<"another_server_ticked_first">();
+        // The other tick may have led a group, and nobody sweeps after those.
+        if (reply || was_overtaken)
             co_await sweeper_.sweep();
-        } else if (reply.is(Errc::conflict)) {
-            reached<"another_server_ticked_first">();
-        } else {
+        else
             co_await alarm_->wait(timing_.tick);
-        }
         co_await look_around();
     }
 }
