@@ -45,8 +45,10 @@ Task<Result<RecoveryPage>> read_recoveries(Catalogue& catalogue, RecoveryFilter 
         if (!some) co_return some.error();
         std::move(some->recoveries.begin(), some->recoveries.end(),
                   std::back_inserter(page.recoveries));
+        std::move(some->damaged.begin(), some->damaged.end(), std::back_inserter(page.damaged));
         page.next = some->next;
-        if (!page.next || page.recoveries.size() == wanted) break;
+        const bool is_full = page.recoveries.size() == wanted || page.damaged.size() >= wanted;
+        if (!page.next || is_full) break;
         filter.before = page.next;
         filter.limit = wanted - static_cast<std::uint32_t>(page.recoveries.size());
     }
