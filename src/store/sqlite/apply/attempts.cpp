@@ -90,13 +90,18 @@ void keep_evidence(State& state, const Subject& subject, const EvidenceRef& evid
     state.keep(*subject.job, *subject.attempt, Large::evidence, evidence ? &bytes : nullptr);
 }
 
+// Who owned an attempt of which job. The attempt itself moves when its job's history is loaded.
+struct Ownership {
+    JobId job;
+    SessionId session;
+};
+
 // What the end of an attempt says about the hearing of the session that owned it (O3).
-void note_end(State& state, const Subject& subject, const AttemptEnd& end, Sighting& seen) {
+void note_end(State& state, const Ownership& owned, const AttemptEnd& end, Sighting& seen) {
     using Event = HearingFacts::Event;
-    const auto owner = subject.attempt->session();
-    if (end.ran == Ran::yes) note_hearing(state, owner, Event::confirmed, subject.job->id);
+    if (end.ran == Ran::yes) note_hearing(state, owned.session, Event::confirmed, owned.job);
     if (is_unconfirmed_start(end, seen))
-        seen.turned_deaf = note_hearing(state, owner, Event::unconfirmed, subject.job->id);
+        seen.turned_deaf = note_hearing(state, owned.session, Event::unconfirmed, owned.job);
 }
 
 // A start, or one that comes too late: either way the session hears (O3).
@@ -114,12 +119,13 @@ Next accept(State& state, const Subject& subject, const Report& said, std::strin
     const auto policy = policy_of(state, *subject.job, *subject.attempt);
     end = judged(end, policy, said.evidence.get());
     const auto epoch = subject.attempt->epoch;
+    const Ownership owned{subject.job->id, subject.attempt->session()};
     const auto next = next_after(state.load, *subject.job, epoch, end, policy);
     const bool recalled = subject.run && subject.run->recalled;
     Sighting seen{.detector = recalled ? Detector::confirmation : Detector::report,
                   .rule = recalled ? "O3/handed_back" : rule,
                   .silent_for = said.age};
-    note_end(state, subject, end, seen);
+    note_end(state, owned, end, seen);
     end_attempt(state, *subject.job, epoch, end, next, seen);
     return next;
 }
@@ -254,11 +260,12 @@ ChangeReply apply(State& state, const Settle& change) {
             return error(Errc::conflict, "the lease was renewed");
         }
     }
+    const Ownership owned{subject.job->id, subject.attempt->session()};
     const auto* why = why_outdated(state, *subject.job, *subject.attempt, change.end, change.next);
     if (why) return error(Errc::conflict, why);
     if (!change.end.reported) ++state.change_session(session).given_up;
     auto seen = change.seen;
-    note_end(state, subject, change.end, seen);
+    note_end(state, owned, change.end, seen);
     end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next, seen);
     return {Applied{}};
 }
