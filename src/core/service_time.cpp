@@ -12,7 +12,7 @@ TickDecision decide_tick(const TickFacts& f, const Timing& timing) {
     const bool found_at_start = !f.since_sent && f.since_start - f.since_seen < timing.first_tick;
     auto due = f.idle ? timing.idle_tick : timing.tick;
     if (found_at_start) due = std::max(due, timing.first_tick);
-    if (f.since_seen < due && !f.makes_deadline)
+    if (f.since_seen < due && !f.makes_deadline && !f.wait_ended)
         return {.wait = due - f.since_seen, .rule = "T2/too_early"};
 
     auto advance = std::min(f.since_sent.value_or(f.since_seen), timing.tick_advance_max);

@@ -33,6 +33,7 @@ struct TickFacts {
     // real time, too; of another's tick only the reply is known.
     std::optional<Duration> since_sent = {};
     bool makes_deadline = false;  // the tick leads a group that does: it does not wait
+    bool wait_ended = false;      // one that this server knows of: a sweep after this tick sees it
 };
 
 struct TickDecision {

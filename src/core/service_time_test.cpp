@@ -26,6 +26,13 @@ std::vector<TickFacts> every_combination() {
     return all;
 }
 
+TEST(DecideTick, waits_for_nothing_when_a_wait_has_ended) {
+    for (auto f : every_combination()) {
+        f.wait_ended = true;
+        EXPECT_TRUE(decide_tick(f, timing).send);
+    }
+}
+
 // Those of groups that make deadlines, on a tick of this server or of another one.
 std::vector<TickFacts> every_leading_tick() {
     std::vector<TickFacts> all;

@@ -1,5 +1,8 @@
 #include "server/ticker.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/probe.h"
 #include "base/zoo.h"
 #include "core/keeper.h"
@@ -26,13 +29,14 @@ Task<void> Ticker::run(Stop& stop) {
     while (!stop.requested()) {
         const auto decision = decide();
         if (!decision.send) {
-            co_await alarm_->wait(decision.wait);
+            co_await alarm_->wait(until_next(decision.wait));
             // Whatever rang may have ended the idleness; the next look tells.
             idle_ = false;
             continue;
         }
         const Tick change;
         ticked_at_ = clock_.boot();
+        forget_ended_waits();
         auto reply = co_await commits_.commit(Lane::tick, change);
         const bool was_overtaken = reply.is(Errc::conflict);
         if (reply) ticked_at_ = commits_.seen().sent_at.value_or(ticked_at_);
@@ -59,7 +63,29 @@ TickDecision Ticker::decide() const {
                     .since_start = now - started_at_,
                     .idle = idle_};
     if (is_ours) facts.since_sent = facts.since_seen;
+    facts.wait_ended = has_wait_ended();
     return decide_tick(facts, timing_);
+}
+
+void Ticker::expect_end_of(Duration wait) {
+    // Service time counts from the sending of the group that began it: then it has ended for sure.
+    waits_.insert(clock_.boot() + wait + milliseconds(1));
+    if (waits_.size() > waits_max) waits_.erase(std::prev(waits_.end()));
+}
+
+bool Ticker::has_wait_ended() const {
+    const auto now = clock_.boot();
+    return !waits_.empty() && *waits_.begin() <= now && now - ticked_at_ >= sweep_apart;
+}
+
+void Ticker::forget_ended_waits() {
+    waits_.erase(waits_.begin(), waits_.upper_bound(clock_.boot()));
+}
+
+Duration Ticker::until_next(Duration tick) const {
+    if (waits_.empty()) return tick;
+    const auto first = std::max(*waits_.begin(), ticked_at_ + sweep_apart);
+    return std::min(tick, std::max(first - clock_.boot(), Duration{}));
 }
 
 // Reads what a group's reply does not show: whether anything runs, and who is keeper.

@@ -1,8 +1,9 @@
-// Ticker: advances service time (T2), sweeps after each tick it won (O2), and holds or seeks the
+// Ticker: advances service time (T2), sweeps after each of its ticks (O2), and holds or seeks the
 // keeper's role.
 #pragma once
 
 #include <memory>
+#include <set>
 
 #include "base/log.h"
 #include "core/timing.h"
@@ -22,8 +23,17 @@ public:
     Task<void> run(Stop& stop);
     bool is_keeper() const { return is_keeper_; }
     Alarm& alarm() { return *alarm_; }
+    // A wait of a job begins: a hint to tick and sweep when it ends, not up to half a second later.
+    void expect_end_of(Duration wait);
 
 private:
+    static constexpr std::size_t waits_max = 1'000;
+    // Many waits that end one after the other share a sweep.
+    static constexpr Duration sweep_apart = milliseconds(50);
+
+    Duration until_next(Duration tick) const;
+    bool has_wait_ended() const;
+    void forget_ended_waits();
     Task<void> look_around();
     TickDecision decide() const;
 
@@ -36,7 +46,8 @@ private:
     Log log_;
     std::unique_ptr<Alarm> alarm_;
     BootTime started_at_;
-    BootTime ticked_at_;  // by this loop; groups tick as well
+    BootTime ticked_at_;        // by this loop; groups tick as well
+    std::set<BootTime> waits_;  // their ends
     bool idle_ = false;
     bool is_keeper_ = false;
 };
