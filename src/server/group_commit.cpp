@@ -143,11 +143,15 @@ void GroupCommit::saw(const ServiceTick& clock, BootTime asked_at) {
         fatal_("the store is behind what it has shown before: it has lost commits");
         return;
     }
-    if (clock.tick > seen_.clock.tick || seen_.at == BootTime{}) seen_ = {clock, clock_.boot()};
+    const bool is_first = seen_.at == BootTime{};
+    if (clock.tick > seen_.clock.tick || is_first)
+        seen_ = {.clock = clock, .at = clock_.boot(), .of_another = !is_first};
 }
 
 void GroupCommit::saw_own_tick(const Flight& flight) {
-    if (flight.tick && seen_.clock == *flight.tick) seen_.sent_at = flight.asked_at;
+    if (!flight.tick || seen_.clock != *flight.tick) return;
+    seen_.sent_at = flight.asked_at;
+    seen_.of_another = false;
 }
 
 // A group behind another one of ours, which is not answered yet, builds on that one's tick.

@@ -4,7 +4,8 @@
 //   C2  A group that fails as a whole is halved until the bad request is found: it hurts nobody
 //       else. Renewals go first; every lane keeps a tenth of a group.
 //   T2  A group that makes a deadline ticks first, behind its renewals, so that no wait ends early.
-//       If another server was first, what stands behind the tick is sent again.
+//       If another server was first, what stands behind the tick is sent again. A server that
+//       knows another one to tick leaves it to that one: at each change of hands some time is lost.
 //   T3  A server that has not been able to commit for 2 s says so.
 //   P11 Nothing is acknowledged before its commit.
 #pragma once
@@ -47,6 +48,7 @@ public:
         ServiceTick clock;
         BootTime at;
         std::optional<BootTime> sent_at = {};  // if it is this server's own tick
+        bool of_another = false;               // another server has made it meanwhile
     };
     using Fatal = std::function<void(std::string why)>;
 

@@ -71,7 +71,7 @@ GroupCommit::Flight& GroupCommit::add_flight(Batch batch) {
 
 // Behind its renewals, before everything else (T2).
 GroupCommit::Batch GroupCommit::led_by_a_tick(Batch batch) const {
-    bool has_tick = options_.leading_ticks == LeadingTicks::never;
+    bool has_tick = options_.leading_ticks == LeadingTicks::never || seen_.of_another;
     bool needs_tick = false;
     for (const auto& request : batch) {
         has_tick = has_tick || request->lane == Lane::tick;

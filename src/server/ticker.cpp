@@ -26,8 +26,14 @@ Task<void> Ticker::run(Stop& stop) {
     stop.wakes(*alarm_);
     started_at_ = clock_.boot();
     ticked_at_ = started_at_;
+    swept_at_ = started_at_;
     while (!stop.requested()) {
         const auto decision = decide();
+        if (!decision.send && clock_.boot() - swept_at_ >= timing_.outage) {
+            co_await sweep();
+            co_await look_around();
+            continue;
+        }
         if (!decision.send) {
             co_await alarm_->wait(until_next(decision.wait));
             // Whatever rang may have ended the idleness; the next look tells.
@@ -43,28 +49,33 @@ Task<void> Ticker::run(Stop& stop) {
         if (was_overtaken) reached<"another_server_ticked_first">();
         // The other tick may have led a group, and nobody sweeps after those.
         if (reply || was_overtaken)
-            co_await sweeper_.sweep();
+            co_await sweep();
         else
             co_await alarm_->wait(timing_.tick);
         co_await look_around();
     }
 }
 
-// Under load every group ticks; nobody but this loop sweeps. It holds back for the ticks of another
-// server, which sweeps then, but not for ever: those may be of its groups, too.
+// Under load every group ticks; nobody but this loop sweeps. It leaves the tick to another server
+// that makes it, and then sweeps now and then all the same.
 TickDecision Ticker::decide() const {
     const auto now = clock_.boot();
     const auto& seen = commits_.seen();
-    const auto since_ticked = now - ticked_at_;
     const bool is_ours = seen.sent_at.has_value();
-    const bool is_its_turn = is_ours || since_ticked >= timing_.outage;
     TickFacts facts{.seen = seen.clock,
-                    .since_seen = is_its_turn ? since_ticked : now - seen.at,
+                    .since_seen = now - (is_ours ? ticked_at_ : seen.at),
                     .since_start = now - started_at_,
                     .idle = idle_};
     if (is_ours) facts.since_sent = facts.since_seen;
+    // A row that another server has moved meanwhile is not the one that was found at the start.
+    if (seen.of_another) facts.since_start = facts.since_seen + timing_.first_tick;
     facts.wait_ended = has_wait_ended();
     return decide_tick(facts, timing_);
+}
+
+Task<void> Ticker::sweep() {
+    swept_at_ = clock_.boot();
+    co_await sweeper_.sweep();
 }
 
 void Ticker::expect_end_of(Duration wait) {

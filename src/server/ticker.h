@@ -36,6 +36,7 @@ private:
     void forget_ended_waits();
     Task<void> look_around();
     TickDecision decide() const;
+    Task<void> sweep();
 
     Store& store_;
     Clock& clock_;
@@ -46,7 +47,8 @@ private:
     Log log_;
     std::unique_ptr<Alarm> alarm_;
     BootTime started_at_;
-    BootTime ticked_at_;        // by this loop; groups tick as well
+    BootTime ticked_at_;  // by this loop; groups tick as well
+    BootTime swept_at_;
     std::set<BootTime> waits_;  // their ends
     bool idle_ = false;
     bool is_keeper_ = false;

@@ -69,12 +69,6 @@ TEST(TimeStory, no_retry_comes_before_its_wait_is_over) {
     EXPECT_GE(shortest_retry_wait(story), seconds(1)) << story.replay();
 }
 
-TEST(TimeStory, no_retry_comes_early_where_several_servers_tick) {
-    // T2: else the group of a server whose tick came too late counts from an older one.
-    Story story({.servers = 3, .workers = 3, .slots = 8});
-    EXPECT_GE(shortest_retry_wait(story), seconds(1)) << story.replay();
-}
-
 TEST(TimeStory, no_job_expires_before_its_queue_timeout) {
     // T2: else a job that was submitted just before a tick loses half a second.
     Story story;

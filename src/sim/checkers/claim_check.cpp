@@ -58,6 +58,8 @@ void Checker::check_order(const JobView& job, const Offer& offer) {
 
 // C4: no claim makes more holders than the limit allows by now; those that run may be more.
 void Checker::check_room(const JobView& job, const Thing& limit) {
+    // What runs again at once has kept its place, also if the limit was lowered meanwhile.
+    if (job.attempts.size() > 1) return;
     std::uint32_t running = 0;
     const auto most = parts_.history.most_and_least(limit).first;
     const auto counts = [&](const Known& known) {

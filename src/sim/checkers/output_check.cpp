@@ -29,7 +29,10 @@ void Checker::check_output(const JobView& job) {
     for (const auto& attempt : job.attempts) {
         const AttemptKey key{job.id, attempt.epoch};
         const auto* run = parts_.witness.run_of(key);
-        if (!run || !attempt.end || !attempt.end->reported) continue;
+        // Of what was interrupted a server may have told the end by itself.
+        const bool said =
+            attempt.end && (attempt.end->succeeded || is_own_exit(attempt.end->cause));
+        if (!run || !said || !attempt.end->reported) continue;
         if (parts_.output(key) == run->printed || says_that_some_is_missing(attempt)) continue;
         report("P9", fmt::format("{} epoch {} has ended, and some of its output is lost",
                                  job.id.text(), attempt.epoch.value));
