@@ -10,26 +10,9 @@
 namespace perdure {
 namespace {
 
-std::size_t rows_of(const Change& change) {
-    const auto* all = std::get_if<SubmitAll>(&change);
-    return all ? all->jobs.size() : 1;
-}
-
-// How many jobs the store will have to do with.
-std::size_t jobs_of(const Change& change) {
-    const auto* claim = std::get_if<Claim>(&change);
-    return claim ? claim->max : rows_of(change);
-}
-
 bool reports_an_end(const std::vector<Change>& changes) {
     return std::any_of(changes.begin(), changes.end(),
                        [](const Change& change) { return std::holds_alternative<Report>(change); });
-}
-
-std::size_t rows_of(const std::vector<Change>& changes) {
-    std::size_t rows = 0;
-    for (const auto& change : changes) rows += rows_of(change);
-    return rows;
 }
 
 }  // namespace
@@ -43,6 +26,7 @@ GroupCommit::GroupCommit(Store& store, Clock& clock, Options options, Fatal fata
       alarm_(clock.make_alarm()),
       deadline_alarm_(clock.make_alarm()),
       settle_alarm_(clock.make_alarm()),
+      lanes_(options.rows_max, options.lane_max),
       good_at_(clock.boot()),
       carriers_(clock.executor()) {}
 
@@ -98,13 +82,9 @@ Task<void> GroupCommit::watch_deadlines(Stop& stop) {
                 refuse(*request, why_late(*flight));
             }
         }
-        for (auto& lane : lanes_) {
-            std::erase_if(lane, [&](auto& request) {
-                if (now < request->deadline) return false;
-                reached<"refused_after_waiting">();
-                refuse(*request, error(Errc::unavailable, "the store does not answer"));
-                return true;
-            });
+        for (auto& request : lanes_.take_expired(now)) {
+            reached<"refused_after_waiting">();
+            refuse(*request, error(Errc::unavailable, "the store does not answer"));
         }
     }
 }
@@ -117,16 +97,37 @@ Task<ChangeReply> GroupCommit::commit(Lane lane, Change change) {
 }
 
 Task<std::vector<ChangeReply>> GroupCommit::commit_all(Lane lane, std::vector<Change> changes) {
-    std::vector<ChangeReply> replies;
-    if (changes.empty()) co_return replies;
-    if (is_idle()) good_at_ = clock_.boot();
     auto request = std::make_unique<Request>();
     request->lane = lane;
     request->changes = std::move(changes);
+    return commit(std::move(request));
+}
+
+Task<std::vector<ChangeReply>> GroupCommit::commit_report(SessionId worker,
+                                                          std::vector<Change> changes) {
+    auto request = std::make_unique<Request>();
+    request->lane = Lane::reports;
+    request->changes = std::move(changes);
+    request->worker = worker;
+    if (const auto repeated = lanes_.take_repeated(*request))
+        refuse(*repeated, error(Errc::unavailable, "asked again meanwhile"));
+    return commit(std::move(request));
+}
+
+Task<std::vector<ChangeReply>> GroupCommit::commit(std::unique_ptr<Request> request) {
+    std::vector<ChangeReply> replies;
+    if (request->changes.empty()) co_return replies;
+    if (lanes_.is_full(request->lane)) {
+        reached<"lane_was_full">();
+        replies.assign(request->changes.size(),
+                       error(Errc::overloaded, "too much waits to be committed"));
+        co_return replies;
+    }
+    if (is_idle()) good_at_ = clock_.boot();
     request->into = &replies;
     request->deadline = clock_.boot() + options_.timing.submit_deadline;
     Request* mine = request.get();
-    lanes_[static_cast<std::size_t>(lane)].push_back(std::move(request));
+    lanes_.push(std::move(request));
     alarm_->ring();
     // The request owns this coroutine until it is answered: a crash destroys both.
     co_await suspend([mine](Suspended waiter) { mine->waiter.emplace(std::move(waiter)); });
@@ -179,55 +180,7 @@ bool GroupCommit::healthy() const {
     return is_idle() || clock_.boot() - good_at_ < options_.timing.outage;
 }
 
-bool GroupCommit::pending() const {
-    return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& l) { return !l.empty(); });
-}
-
-bool GroupCommit::is_worth_sending_ahead() const {
-    const auto enough = store_.worth_sending_ahead();
-    std::size_t jobs = 0;
-    for (const auto& lane : lanes_)
-        for (const auto& request : lane)
-            for (const auto& change : request->changes)
-                if ((jobs += jobs_of(change)) >= enough) return true;
-    return false;
-}
-
-bool GroupCommit::is_idle() const { return !pending() && flights_.empty() && !is_sorting_out_; }
-
-std::size_t GroupCommit::rows_pending(Lane lane) const {
-    std::size_t rows = 0;
-    for (const auto& request : lanes_[static_cast<std::size_t>(lane)])
-        rows += rows_of(request->changes);
-    return rows;
-}
-
-GroupCommit::Batch GroupCommit::form() {
-    Batch batch;
-    auto room = options_.rows_max;
-    for (std::size_t i = 0; i < lane_count; ++i) {
-        // What lanes behind this one are sure of, if they have anything.
-        std::size_t reserved = 0;
-        for (std::size_t later = i + 1; later < lane_count; ++later)
-            reserved += std::min(rows_pending(static_cast<Lane>(later)), options_.rows_max / 10);
-        auto& lane = lanes_[i];
-        auto allowed = room > reserved ? room - reserved : 0;
-        while (!lane.empty()) {
-            const auto rows = rows_of(lane.front()->changes);
-            const bool fits = rows <= allowed || batch.empty();
-            if (!fits) break;
-            allowed -= std::min(allowed, rows);
-            room -= std::min(room, rows);
-            batch.push_back(std::move(lane.front()));
-            lane.pop_front();
-        }
-    }
-    // Room is given by lanes, but claims are carried out last: they see what is submitted and
-    // freed beside them, so that a job can be submitted and claimed by one sync.
-    std::stable_partition(batch.begin(), batch.end(),
-                          [](const auto& request) { return request->lane != Lane::claims; });
-    return batch;
-}
+bool GroupCommit::is_idle() const { return lanes_.empty() && flights_.empty() && !is_sorting_out_; }
 
 Group GroupCommit::group_of(Flight& flight) {
     Group group{.server = server_,
@@ -334,11 +287,7 @@ void GroupCommit::refuse(Batch& batch, const Error& why) {
 
 void GroupCommit::put_back(Batch batch) {
     std::erase_if(batch, [](const auto& request) { return !request->waiter; });
-    while (!batch.empty()) {
-        auto& lane = lanes_[static_cast<std::size_t>(batch.back()->lane)];
-        lane.push_front(std::move(batch.back()));
-        batch.pop_back();
-    }
+    lanes_.put_back(std::move(batch));
     alarm_->ring();
 }
 

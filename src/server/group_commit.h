@@ -2,7 +2,7 @@
 // while the disk still syncs the one before.
 //   C1  The outcome of a commit whose reply was lost is settled before anybody is answered.
 //   C2  A group that fails as a whole is halved until the bad request is found: it hurts nobody
-//       else. Renewals go first; every lane keeps a tenth of a group.
+//       else. What waits, and in which order: RequestLanes.
 //   T2  A group that makes a deadline ticks first, behind its renewals, so that no wait ends early.
 //       If another server was first, what stands behind the tick is sent again. A server that
 //       knows another one to tick leaves it to that one: at each change of hands some time is lost.
@@ -10,7 +10,6 @@
 //   P11 Nothing is acknowledged before its commit.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -27,12 +26,9 @@
 #include "ports/store.h"
 #include "ports/task.h"
 #include "server/recovery/meter.h"
+#include "server/request_lanes.h"
 
 namespace perdure {
-
-// In the order in which they are given room in a group; claims are carried out last.
-enum class Lane { renewals, tick, reports, claims, submits };
-inline constexpr std::size_t lane_count = 5;
 
 class GroupCommit {
 public:
@@ -40,6 +36,7 @@ public:
     enum class LeadingTicks { where_deadlines_are_made, never };
     struct Options {
         std::size_t rows_max = 5'000;
+        std::size_t lane_max = 100'000;  // rows that may wait in a lane; `overloaded` beyond
         Timing timing;
         LeadingTicks leading_ticks = LeadingTicks::where_deadlines_are_made;
     };
@@ -63,6 +60,9 @@ public:
     // without content is made up when it is sent.
     Task<ChangeReply> commit(Lane lane, Change change);
     Task<std::vector<ChangeReply>> commit_all(Lane lane, std::vector<Change> changes);
+    // What a worker says of its attempts. A repetition takes the place of what it repeats, while
+    // that still waits.
+    Task<std::vector<ChangeReply>> commit_report(SessionId worker, std::vector<Change> changes);
 
     JobId next_job_id();
     SessionId next_session_id();
@@ -83,15 +83,6 @@ public:
     void on_commit(Watcher watcher) { watcher_ = std::move(watcher); }
 
 private:
-    struct Request {
-        Lane lane;
-        std::vector<Change> changes;
-        std::vector<ChangeReply>* into;
-        std::optional<Suspended> waiter;
-        BootTime deadline;
-        bool committed = false;  // and asked again only because the reply was lost
-    };
-    using Batch = std::vector<std::unique_ptr<Request>>;
     // Requests of which one hurts the others, and what the store said to all of them.
     struct Bad {
         Batch batch;
@@ -109,11 +100,8 @@ private:
         std::optional<Result<GroupReply>> reply;
     };
 
-    bool pending() const;
+    Task<std::vector<ChangeReply>> commit(std::unique_ptr<Request> request);
     bool is_idle() const;
-    bool is_worth_sending_ahead() const;
-    std::size_t rows_pending(Lane lane) const;
-    Batch form();
     void send_what_waits();
     Batch led_by_a_tick(Batch batch) const;
     Flight& add_flight(Batch batch);
@@ -159,7 +147,7 @@ private:
     std::uint64_t fence_ = 0;
     Seen seen_;
     BootTime opened_at_;  // the store's first reply in this life
-    std::array<std::deque<std::unique_ptr<Request>>, lane_count> lanes_;
+    RequestLanes lanes_;
     BootTime good_at_;  // the last commit, or the last time nothing waited
     std::deque<std::unique_ptr<Flight>> flights_;  // in the order of their numbers
     bool is_sorting_out_ = false;

@@ -114,5 +114,55 @@ TEST(GroupCommit, what_the_store_cannot_take_is_answered_and_logged_in_the_store
     EXPECT_NE(commits.logged().find("row 7 of `run`"), std::string::npos) << commits.logged();
 }
 
+// A store that never answers a group.
+class Hanging final : public MemoryStore {
+public:
+    using MemoryStore::MemoryStore;
+    Task<Result<GroupReply>> commit(Group) override {
+        co_await suspend([this](Suspended me) { hung_.push_back(std::move(me)); });
+        co_return error(Errc::unavailable, "gone");
+    }
+
+private:
+    std::vector<Suspended> hung_;
+};
+
+class CommitsToOneThatHangs {
+public:
+    // What the last of so many is told, each of one row, in lanes of three.
+    ChangeReply commit_many(int count) {
+        gate_.spawn("test", play(count));
+        context_.run();
+        return reply_;
+    }
+
+private:
+    Task<void> play(int count) {
+        const ServerId me{1};
+        co_await commits_.open(me, stop_);
+        gate_.spawn("group commit", commits_.run(stop_));
+        for (int i = 1; i < count; ++i) gate_.spawn("one of many", commit_one());
+        const Cancel change{JobId{1}};
+        reply_ = co_await commits_.commit(Lane::reports, change);
+        context_.stop();
+    }
+    Task<void> commit_one() {
+        const Cancel change{JobId{1}};
+        co_await commits_.commit(Lane::reports, change);
+    }
+
+    Hanging store_{Timing{}};
+    boost::asio::io_context context_{1};
+    AsioClock clock_{context_};
+    GroupCommit commits_{store_, clock_, {.lane_max = 3}, {}, Log{}};
+    Stop stop_;
+    ChangeReply reply_{Applied{}};
+    Gate gate_{clock_.executor()};
+};
+
+TEST(GroupCommit, what_finds_its_lane_full_is_told_at_once) {
+    EXPECT_TRUE(CommitsToOneThatHangs().commit_many(20).is(Errc::overloaded));
+}
+
 }  // namespace
 }  // namespace perdure

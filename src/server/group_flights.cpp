@@ -52,10 +52,10 @@ bool makes_deadline(const std::vector<Change>& changes) {
 void GroupCommit::send_what_waits() {
     const auto may_send = [this] {
         if (is_in_trouble() || is_stopping_ || flights_.size() == flights_max) return false;
-        return flights_.empty() ? pending() : is_worth_sending_ahead();
+        return flights_.empty() ? !lanes_.empty() : lanes_.has_jobs(store_.worth_sending_ahead());
     };
     while (may_send()) {
-        auto& flight = add_flight(form());
+        auto& flight = add_flight(lanes_.form());
         carriers_.spawn("commit a group", carry(flight));
     }
 }
@@ -70,7 +70,7 @@ GroupCommit::Flight& GroupCommit::add_flight(Batch batch) {
 }
 
 // Behind its renewals, before everything else (T2).
-GroupCommit::Batch GroupCommit::led_by_a_tick(Batch batch) const {
+Batch GroupCommit::led_by_a_tick(Batch batch) const {
     bool has_tick = options_.leading_ticks == LeadingTicks::never || seen_.of_another;
     bool needs_tick = false;
     for (const auto& request : batch) {
@@ -164,7 +164,7 @@ Task<void> GroupCommit::resolve() {
 
 // Answers who can be answered; returns those that must be asked again. `bad`: those among whom one
 // hurts the others.
-GroupCommit::Batch GroupCommit::resolve(Flight& flight, Bad& bad) {
+Batch GroupCommit::resolve(Flight& flight, Bad& bad) {
     if (*flight.reply) {
         take_committed(flight);
         return {};
@@ -245,7 +245,7 @@ Task<bool> GroupCommit::settle() {
 }
 
 // Committed, but nobody knows what was answered.
-GroupCommit::Batch GroupCommit::take_lost_replies(Flight& flight) {
+Batch GroupCommit::take_lost_replies(Flight& flight) {
     reached<"unknown_outcome_was_committed">();
     good_at_ = clock_.boot();
     Batch again;

@@ -31,6 +31,7 @@ struct ServerPorts {
     // Called when this life cannot go on: the process must exit and be started anew.
     std::function<void(std::string why)> fatal;
     Blobs* blobs = nullptr;  // what jobs print; nothing where they print nothing
+    std::size_t lane_max = GroupCommit::Options{}.lane_max;
 };
 
 class Server {

@@ -291,7 +291,7 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
         }
     }
     if (ended) dispatcher_.alarm().ring();  // who is next can be claimed by the same commit
-    auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
+    auto replies = co_await commits_.commit_report(request.session, std::move(changes));
     ReportResponse response;
     for (std::size_t i = 0; i < request.items.size(); ++i) {
         const auto& reply = replies[i];
