@@ -97,7 +97,7 @@ Task<ChangeReply> GroupCommit::commit(Lane lane, Change change) {
 }
 
 Task<std::vector<ChangeReply>> GroupCommit::commit_all(Lane lane, std::vector<Change> changes) {
-    auto request = std::make_unique<Request>();
+    auto request = std::make_unique<CommitRequest>();
     request->lane = lane;
     request->changes = std::move(changes);
     return commit(std::move(request));
@@ -105,7 +105,7 @@ Task<std::vector<ChangeReply>> GroupCommit::commit_all(Lane lane, std::vector<Ch
 
 Task<std::vector<ChangeReply>> GroupCommit::commit_report(SessionId worker,
                                                           std::vector<Change> changes) {
-    auto request = std::make_unique<Request>();
+    auto request = std::make_unique<CommitRequest>();
     request->lane = Lane::reports;
     request->changes = std::move(changes);
     request->worker = worker;
@@ -114,7 +114,7 @@ Task<std::vector<ChangeReply>> GroupCommit::commit_report(SessionId worker,
     return commit(std::move(request));
 }
 
-Task<std::vector<ChangeReply>> GroupCommit::commit(std::unique_ptr<Request> request) {
+Task<std::vector<ChangeReply>> GroupCommit::commit(std::unique_ptr<CommitRequest> request) {
     std::vector<ChangeReply> replies;
     if (request->changes.empty()) co_return replies;
     if (lanes_.is_full(request->lane)) {
@@ -126,7 +126,7 @@ Task<std::vector<ChangeReply>> GroupCommit::commit(std::unique_ptr<Request> requ
     if (is_idle()) good_at_ = clock_.boot();
     request->into = &replies;
     request->deadline = clock_.boot() + options_.timing.submit_deadline;
-    Request* mine = request.get();
+    CommitRequest* mine = request.get();
     lanes_.push(std::move(request));
     alarm_->ring();
     // The request owns this coroutine until it is answered: a crash destroys both.
@@ -211,7 +211,7 @@ void GroupCommit::take_committed(Flight& flight) {
     saw_own_tick(flight);
     if (meter_) note_recoveries(flight.batch, reply);
     auto next = std::make_move_iterator(reply.replies.begin());
-    Batch again;
+    CommitBatch again;
     bool is_led_astray = false;  // another server was first: nothing behind the tick was done
     for (auto& request : flight.batch) {
         if (is_led_astray) {
@@ -234,7 +234,7 @@ void GroupCommit::take_committed(Flight& flight) {
 }
 
 // Starts come before entries: what is entered now is started by a later group.
-void GroupCommit::note_recoveries(const Batch& batch, const GroupReply& reply) {
+void GroupCommit::note_recoveries(const CommitBatch& batch, const GroupReply& reply) {
     auto next = reply.replies.begin();
     for (const auto& request : batch) {
         if (!meter_->is_waiting()) break;
@@ -251,7 +251,7 @@ void GroupCommit::note_recoveries(const Batch& batch, const GroupReply& reply) {
     for (const auto& entry : reply.recoveries) meter_->entered(entry, good_at_);
 }
 
-void GroupCommit::note_activity(const Batch& batch, bool work_appeared) {
+void GroupCommit::note_activity(const CommitBatch& batch, bool work_appeared) {
     const bool slots_may_be_free = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
         return reports_an_end(request->changes);
     });
@@ -266,13 +266,13 @@ void GroupCommit::note_activity(const Batch& batch, bool work_appeared) {
     if (active && activity_alarm_) activity_alarm_->ring();
 }
 
-void GroupCommit::answer(Request& request, std::vector<ChangeReply> replies) {
+void GroupCommit::answer(CommitRequest& request, std::vector<ChangeReply> replies) {
     if (!request.waiter) return;
     *request.into = std::move(replies);
     std::exchange(request.waiter, std::nullopt)->resume_later(clock_.executor());
 }
 
-void GroupCommit::refuse(Request& request, const Error& why) {
+void GroupCommit::refuse(CommitRequest& request, const Error& why) {
     // "Nothing was done" would be a lie about what is committed and only asked for its answer.
     if (request.committed && why.code == Errc::unavailable) {
         reached<"committed_request_not_called_refused">();
@@ -281,11 +281,11 @@ void GroupCommit::refuse(Request& request, const Error& why) {
     answer(request, std::vector<ChangeReply>(request.changes.size(), ChangeReply(why)));
 }
 
-void GroupCommit::refuse(Batch& batch, const Error& why) {
+void GroupCommit::refuse(CommitBatch& batch, const Error& why) {
     for (auto& request : batch) refuse(*request, why);
 }
 
-void GroupCommit::put_back(Batch batch) {
+void GroupCommit::put_back(CommitBatch batch) {
     std::erase_if(batch, [](const auto& request) { return !request->waiter; });
     lanes_.put_back(std::move(batch));
     alarm_->ring();

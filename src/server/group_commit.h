@@ -85,14 +85,14 @@ public:
 private:
     // Requests of which one hurts the others, and what the store said to all of them.
     struct Bad {
-        Batch batch;
+        CommitBatch batch;
         Error why;
     };
     static constexpr Duration store_retry = milliseconds(100);
     // A group that is with the store. One is carried out while the disk syncs the other.
     static constexpr std::size_t flights_max = 2;
     struct Flight {
-        Batch batch;
+        CommitBatch batch;
         std::uint64_t number = 0;
         bool was_alone = true;  // when it was sent
         BootTime asked_at;
@@ -100,34 +100,34 @@ private:
         std::optional<Result<GroupReply>> reply;
     };
 
-    Task<std::vector<ChangeReply>> commit(std::unique_ptr<Request> request);
+    Task<std::vector<ChangeReply>> commit(std::unique_ptr<CommitRequest> request);
     bool is_idle() const;
     void send_what_waits();
-    Batch led_by_a_tick(Batch batch) const;
-    Flight& add_flight(Batch batch);
+    CommitBatch led_by_a_tick(CommitBatch batch) const;
+    Flight& add_flight(CommitBatch batch);
     Task<void> carry(Flight& flight);
     Task<void> ask(Flight& flight);
-    void acknowledge_too_early(Batch& batch);
+    void acknowledge_too_early(CommitBatch& batch);
     void take_in_order();
     bool is_in_trouble() const;
     Task<void> sort_out();
     Task<void> resolve();
-    Batch resolve(Flight& flight, Bad& bad);
-    Task<void> execute(Batch batch);
+    CommitBatch resolve(Flight& flight, Bad& bad);
+    Task<void> execute(CommitBatch batch);
     Task<void> execute_halves(Bad bad);
     Task<bool> settle();
     void take_committed(Flight& flight);
-    Batch take_lost_replies(Flight& flight);
-    void answer(Request& request, std::vector<ChangeReply> replies);
-    void refuse(Request& request, const Error& why);
-    void refuse(Batch& batch, const Error& why);
+    CommitBatch take_lost_replies(Flight& flight);
+    void answer(CommitRequest& request, std::vector<ChangeReply> replies);
+    void refuse(CommitRequest& request, const Error& why);
+    void refuse(CommitBatch& batch, const Error& why);
     static Error why_late(const Flight& flight);
-    void put_back(Batch batch);
+    void put_back(CommitBatch batch);
     Group group_of(Flight& flight);
     Tick next_tick(const Flight& flight) const;
     void saw_own_tick(const Flight& flight);
-    void note_recoveries(const Batch& batch, const GroupReply& reply);
-    void note_activity(const Batch& batch, bool work_appeared);
+    void note_recoveries(const CommitBatch& batch, const GroupReply& reply);
+    void note_activity(const CommitBatch& batch, bool work_appeared);
 
     Store& store_;
     Clock& clock_;

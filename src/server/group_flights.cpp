@@ -60,7 +60,7 @@ void GroupCommit::send_what_waits() {
     }
 }
 
-GroupCommit::Flight& GroupCommit::add_flight(Batch batch) {
+GroupCommit::Flight& GroupCommit::add_flight(CommitBatch batch) {
     auto flight = std::make_unique<Flight>();
     flight->batch = led_by_a_tick(std::move(batch));
     flight->number = (flights_.empty() ? number_ : flights_.back()->number) + 1;
@@ -70,7 +70,7 @@ GroupCommit::Flight& GroupCommit::add_flight(Batch batch) {
 }
 
 // Behind its renewals, before everything else (T2).
-Batch GroupCommit::led_by_a_tick(Batch batch) const {
+CommitBatch GroupCommit::led_by_a_tick(CommitBatch batch) const {
     bool has_tick = options_.leading_ticks == LeadingTicks::never || seen_.of_another;
     bool needs_tick = false;
     for (const auto& request : batch) {
@@ -78,7 +78,7 @@ Batch GroupCommit::led_by_a_tick(Batch batch) const {
         needs_tick = needs_tick || makes_deadline(request->changes);
     }
     if (has_tick || !needs_tick) return batch;
-    auto tick = std::make_unique<Request>();
+    auto tick = std::make_unique<CommitRequest>();
     tick->lane = Lane::tick;
     tick->changes.push_back(Tick{});
     const auto behind = std::find_if(batch.begin(), batch.end(), [](const auto& request) {
@@ -117,7 +117,7 @@ Task<void> GroupCommit::ask(Flight& flight) {
     flight.reply.emplace(std::move(reply));
 }
 
-void GroupCommit::acknowledge_too_early(Batch& batch) {
+void GroupCommit::acknowledge_too_early(CommitBatch& batch) {
     for (auto& request : batch) {
         const auto* submit = std::get_if<Submit>(&request->changes.front());
         if (!submit || !request->waiter) continue;
@@ -152,7 +152,7 @@ Task<void> GroupCommit::resolve() {
         const bool is_heard = co_await settle();
         if (!is_heard) co_return;
     }
-    Batch again;
+    CommitBatch again;
     Bad bad;
     for (auto& flight : std::exchange(flights_, {})) {
         auto rest = resolve(*flight, bad);
@@ -164,7 +164,7 @@ Task<void> GroupCommit::resolve() {
 
 // Answers who can be answered; returns those that must be asked again. `bad`: those among whom one
 // hurts the others.
-Batch GroupCommit::resolve(Flight& flight, Bad& bad) {
+CommitBatch GroupCommit::resolve(Flight& flight, Bad& bad) {
     if (*flight.reply) {
         take_committed(flight);
         return {};
@@ -206,13 +206,13 @@ Task<void> GroupCommit::execute_halves(Bad bad) {
     }
     reached<"group_halved">();
     const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
-    Batch second(std::make_move_iterator(middle), std::make_move_iterator(batch.end()));
+    CommitBatch second(std::make_move_iterator(middle), std::make_move_iterator(batch.end()));
     batch.resize(batch.size() / 2);
     co_await execute(std::move(batch));
     co_await execute(std::move(second));
 }
 
-Task<void> GroupCommit::execute(Batch batch) {
+Task<void> GroupCommit::execute(CommitBatch batch) {
     co_await ask(add_flight(std::move(batch)));
     co_await resolve();
 }
@@ -245,10 +245,10 @@ Task<bool> GroupCommit::settle() {
 }
 
 // Committed, but nobody knows what was answered.
-Batch GroupCommit::take_lost_replies(Flight& flight) {
+CommitBatch GroupCommit::take_lost_replies(Flight& flight) {
     reached<"unknown_outcome_was_committed">();
     good_at_ = clock_.boot();
-    Batch again;
+    CommitBatch again;
     for (auto& request : flight.batch) {
         const auto& changes = request->changes;
         if (std::all_of(changes.begin(), changes.end(), answers_alike_when_repeated)) {

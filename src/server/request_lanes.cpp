@@ -9,7 +9,7 @@
 namespace perdure {
 namespace {
 
-std::size_t rows_of(const Request& request) {
+std::size_t rows_of(const CommitRequest& request) {
     std::size_t rows = 0;
     for (const auto& change : request.changes) rows += perdure::rows_of(change);
     return rows;
@@ -38,7 +38,7 @@ std::optional<Said> said_by(const Change& change) {
     return std::nullopt;
 }
 
-bool says_all_of(const Request& newer, const Request& older) {
+bool says_all_of(const CommitRequest& newer, const CommitRequest& older) {
     std::vector<Said> said;
     for (const auto& change : newer.changes)
         if (const auto one = said_by(change)) said.push_back(*one);
@@ -58,14 +58,14 @@ std::size_t rows_of(const Change& change) {
 
 bool RequestLanes::is_full(Lane lane) const { return of(lane).rows >= lane_max_; }
 
-void RequestLanes::push(std::unique_ptr<Request> request) {
+void RequestLanes::push(std::unique_ptr<CommitRequest> request) {
     auto& lane = of(request->lane);
     lane.rows += rows_of(*request);
     if (request->worker) reports_[*request->worker] = request.get();
     lane.requests.push_back(std::move(request));
 }
 
-std::unique_ptr<Request> RequestLanes::take_repeated(const Request& by) {
+std::unique_ptr<CommitRequest> RequestLanes::take_repeated(const CommitRequest& by) {
     const auto found = by.worker ? reports_.find(*by.worker) : reports_.end();
     if (found == reports_.end() || found->second->committed) return nullptr;
     auto* older = found->second;
@@ -81,7 +81,7 @@ std::unique_ptr<Request> RequestLanes::take_repeated(const Request& by) {
     return taken;
 }
 
-void RequestLanes::put_back(Batch batch) {
+void RequestLanes::put_back(CommitBatch batch) {
     while (!batch.empty()) {
         auto& request = batch.back();
         auto& lane = of(request->lane);
@@ -114,8 +114,8 @@ std::size_t RequestLanes::reserved_behind(std::size_t lane) const {
     return rows;
 }
 
-Batch RequestLanes::form() {
-    Batch batch;
+CommitBatch RequestLanes::form() {
+    CommitBatch batch;
     auto room = group_max_;
     for (std::size_t i = 0; i < lane_count; ++i) {
         auto& lane = lanes_[i];
@@ -140,8 +140,8 @@ Batch RequestLanes::form() {
     return batch;
 }
 
-Batch RequestLanes::take_expired(BootTime now) {
-    Batch expired;
+CommitBatch RequestLanes::take_expired(BootTime now) {
+    CommitBatch expired;
     for (auto& lane : lanes_) {
         // Those with time left stay where they are.
         const auto late =
@@ -157,7 +157,7 @@ Batch RequestLanes::take_expired(BootTime now) {
     return expired;
 }
 
-std::unique_ptr<Request> RequestLanes::take_front(Waiting& lane) {
+std::unique_ptr<CommitRequest> RequestLanes::take_front(Waiting& lane) {
     auto request = std::move(lane.requests.front());
     lane.requests.pop_front();
     lane.rows -= rows_of(*request);
@@ -165,7 +165,7 @@ std::unique_ptr<Request> RequestLanes::take_front(Waiting& lane) {
     return request;
 }
 
-void RequestLanes::forget_worker(const Request& request) {
+void RequestLanes::forget_worker(const CommitRequest& request) {
     if (!request.worker) return;
     const auto found = reports_.find(*request.worker);
     if (found != reports_.end() && found->second == &request) reports_.erase(found);

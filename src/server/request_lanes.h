@@ -24,7 +24,7 @@ enum class Lane { renewals, tick, reports, claims, submits };
 inline constexpr std::size_t lane_count = 5;
 
 // Changes that are committed together and in order, and who waits for their replies.
-struct Request {
+struct CommitRequest {
     Lane lane = Lane::submits;
     std::vector<Change> changes;
     std::vector<ChangeReply>* into = nullptr;
@@ -34,7 +34,7 @@ struct Request {
     bool committed = false;                // and asked again only because the reply was lost
     bool passed_over = false;              // by a group that had no room for it
 };
-using Batch = std::vector<std::unique_ptr<Request>>;
+using CommitBatch = std::vector<std::unique_ptr<CommitRequest>>;
 
 // How many rows a change writes, as far as that is known before.
 std::size_t rows_of(const Change& change);
@@ -46,36 +46,36 @@ public:
         : group_max_(group_max), lane_max_(lane_max) {}
 
     bool is_full(Lane lane) const;
-    void push(std::unique_ptr<Request> request);
+    void push(std::unique_ptr<CommitRequest> request);
     // The report of the same worker that still waits, if this one says all that it says: it is
     // out of its lane, and need not be carried out.
-    std::unique_ptr<Request> take_repeated(const Request& by);
+    std::unique_ptr<CommitRequest> take_repeated(const CommitRequest& by);
     // To the front of their lanes, in this order.
-    void put_back(Batch batch);
+    void put_back(CommitBatch batch);
 
     bool empty() const;
     // Whether what waits is about so many jobs.
     bool has_jobs(std::size_t enough) const;
     // The next group: out of the lanes, in the order in which it is carried out.
-    Batch form();
-    Batch take_expired(BootTime now);
+    CommitBatch form();
+    CommitBatch take_expired(BootTime now);
 
 private:
     struct Waiting {
-        std::deque<std::unique_ptr<Request>> requests;
+        std::deque<std::unique_ptr<CommitRequest>> requests;
         std::size_t rows = 0;
     };
 
     Waiting& of(Lane lane) { return lanes_[static_cast<std::size_t>(lane)]; }
     const Waiting& of(Lane lane) const { return lanes_[static_cast<std::size_t>(lane)]; }
     std::size_t reserved_behind(std::size_t lane) const;
-    std::unique_ptr<Request> take_front(Waiting& lane);
-    void forget_worker(const Request& request);
+    std::unique_ptr<CommitRequest> take_front(Waiting& lane);
+    void forget_worker(const CommitRequest& request);
 
     const std::size_t group_max_;
     const std::size_t lane_max_;
     std::array<Waiting, lane_count> lanes_;
-    std::map<SessionId, Request*> reports_;  // the newest of each worker that waits
+    std::map<SessionId, CommitRequest*> reports_;  // the newest of each worker that waits
 };
 
 }  // namespace perdure

@@ -10,23 +10,23 @@ namespace {
 constexpr std::size_t group_max = 100;
 constexpr std::size_t lane_max = 1'000;
 
-std::unique_ptr<Request> request(Lane lane, std::vector<Change> changes) {
-    auto made = std::make_unique<Request>();
+std::unique_ptr<CommitRequest> request(Lane lane, std::vector<Change> changes) {
+    auto made = std::make_unique<CommitRequest>();
     made->lane = lane;
     made->changes = std::move(changes);
     return made;
 }
 
 // Told apart by their job.
-std::unique_ptr<Request> one(Lane lane, std::uint64_t job) {
+std::unique_ptr<CommitRequest> one(Lane lane, std::uint64_t job) {
     return request(lane, {Cancel{JobId{job}}});
 }
 
-std::unique_ptr<Request> batch_of(std::size_t jobs) {
+std::unique_ptr<CommitRequest> batch_of(std::size_t jobs) {
     return request(Lane::submits, {SubmitAll{std::vector<Submit>(jobs)}});
 }
 
-std::unique_ptr<Request> report(SessionId worker, std::vector<std::uint64_t> jobs) {
+std::unique_ptr<CommitRequest> report(SessionId worker, std::vector<std::uint64_t> jobs) {
     std::vector<Change> changes;
     for (const auto job : jobs) changes.push_back(Report{worker, {JobId{job}, Epoch{1}}});
     auto made = request(Lane::reports, std::move(changes));
@@ -34,7 +34,7 @@ std::unique_ptr<Request> report(SessionId worker, std::vector<std::uint64_t> job
     return made;
 }
 
-std::vector<std::uint64_t> jobs_of(const Batch& batch, Lane lane) {
+std::vector<std::uint64_t> jobs_of(const CommitBatch& batch, Lane lane) {
     std::vector<std::uint64_t> jobs;
     for (const auto& request : batch)
         if (request->lane == lane) jobs.push_back(std::get<Cancel>(request->changes[0]).job.value);
@@ -89,7 +89,9 @@ TEST_F(RequestLanesTest, what_is_larger_than_a_group_is_carried_whole) {
 TEST_F(RequestLanesTest, what_is_larger_than_its_room_waits_for_one_group_at_most) {
     lanes_.push(batch_of(50));
     fill(Lane::renewals, 500);
-    const auto has_batch = [](const Batch& batch) { return batch.back()->lane == Lane::submits; };
+    const auto has_batch = [](const CommitBatch& batch) {
+        return batch.back()->lane == Lane::submits;
+    };
     EXPECT_FALSE(has_batch(lanes_.form()));
     fill(Lane::renewals, 500);  // they never end
     EXPECT_TRUE(has_batch(lanes_.form()));

@@ -12,22 +12,12 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 import time
 
-from instance import ENDED, PERDURE, Instance, Refused, Unreachable, is_alive, run_cli
+from instance import ENDED, PERDURE, Refused, Unreachable, is_alive, run_cli
+from table import Table, expect
 
-TABLE = {}
-
-
-def row(function):
-    TABLE[function.__name__] = function
-    return function
-
-
-def expect(condition, *facts):
-    if not condition:
-        raise AssertionError(" ".join(str(fact) for fact in facts))
+TABLE = Table(is_started=False)
 
 
 def perdure(*args, directory=".", timeout=30, env=None):
@@ -52,14 +42,14 @@ def up(instance, *args):
 # --- starting -----------------------------------------------------------------------------------
 
 
-@row
+@TABLE.row
 def a_second_server_on_the_same_directory(instance):
     instance.start()
     refused_start(up(instance), instance.directory, codes=(4,))
     instance.submit({"argv": ["true"]})
 
 
-@row
+@TABLE.row
 def a_database_file_of_something_else(instance):
     os.mkdir(instance.directory + "/data")
     foreign = sqlite3.connect(instance.directory + "/data/perdure.db")
@@ -71,7 +61,7 @@ def a_database_file_of_something_else(instance):
     expect(kept.execute("SELECT count(*) FROM cat").fetchone() == (0,), "the file was changed")
 
 
-@row
+@TABLE.row
 def a_database_that_is_no_database(instance):
     os.mkdir(instance.directory + "/data")
     with open(instance.directory + "/data/perdure.db", "w") as file:
@@ -79,7 +69,7 @@ def a_database_that_is_no_database(instance):
     refused_start(up(instance), "perdure.db", codes=(8,))
 
 
-@row
+@TABLE.row
 def a_busy_port(instance):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -88,26 +78,26 @@ def a_busy_port(instance):
     refused_start(result, str(port), codes=(4,))
 
 
-@row
+@TABLE.row
 def an_address_that_others_can_reach(instance):
     refused_start(perdure("up", "--data", instance.directory + "/data", "--listen", "0.0.0.0:0"),
                   "0.0.0.0", codes=(2,))
 
 
-@row
+@TABLE.row
 def a_config_with_an_unknown_key(instance):
     config(instance, '[worker]\nslots = 3\nslotz = 4\n')
     refused_start(perdure("config", directory=instance.directory), "perdure.toml", "3", "slotz",
                   "slots", codes=(2,))
 
 
-@row
+@TABLE.row
 def a_truncated_config(instance):
     config(instance, '[worker\nslots = ')
     refused_start(perdure("config", directory=instance.directory), "perdure.toml", codes=(2,))
 
 
-@row
+@TABLE.row
 def a_foreign_config(instance):
     config(instance, "<html>\0\1\2</html>")
     refused_start(perdure("config", directory=instance.directory), "perdure.toml", codes=(2,))
@@ -118,7 +108,7 @@ def config(instance, text):
         file.write(text)
 
 
-@row
+@TABLE.row
 def a_data_directory_that_is_a_file(instance):
     open(instance.directory + "/data", "w").close()
     refused_start(up(instance), "data")
@@ -137,7 +127,7 @@ def unmount(instance):
     subprocess.run(["umount", "-l", instance.directory + "/data"], check=False)
 
 
-@row
+@TABLE.row
 def a_full_disk_and_then_room_again(instance):
     mounted(instance, "size=24m")
     try:
@@ -183,7 +173,7 @@ def refused_submits(instance):
     raise AssertionError("nothing was refused on a full disk")
 
 
-@row
+@TABLE.row
 def a_read_only_disk(instance):
     mounted(instance, "size=8m,ro")
     try:
@@ -218,31 +208,31 @@ def unusable(instance, argv, *words):
         expect(word in text, f"`{word}` is missing in:", text)
 
 
-@row
+@TABLE.row
 def a_command_that_does_not_exist(instance):
     unusable(instance.start(), ["no-such-command"], "no-such-command")
 
 
-@row
+@TABLE.row
 def a_command_that_is_a_directory(instance):
     unusable(instance.start(), ["/usr"], "directory")
 
 
-@row
+@TABLE.row
 def a_command_without_the_run_bit(instance):
     path = instance.directory + "/plain"
     open(path, "w").close()
     unusable(instance.start(), [path], "executable")
 
 
-@row
+@TABLE.row
 def a_working_directory_that_is_not_there(instance):
     instance.start()
     job = ended(instance, {"argv": ["true"], "cwd": "/no/such/folder"})
     expect(job["cause"] == "command_unusable" and "/no/such/folder" in json.dumps(job), job)
 
 
-@row
+@TABLE.row
 def a_job_that_prints_a_gigabyte(instance):
     instance.start()
     job = ended(instance, {"argv": ["sh", "-c", "yes | head -c 1000000000; echo the end"],
@@ -253,7 +243,7 @@ def a_job_that_prints_a_gigabyte(instance):
     expect(log.startswith(b"y\ny\n") and log.endswith(b"the end\n"), log[:20], log[-20:])
 
 
-@row
+@TABLE.row
 def a_job_that_prints_binary_without_a_newline(instance):
     instance.start()
     job = ended(instance, {"argv": ["sh", "-c", r"printf '\000\377\001abc'"]})
@@ -261,7 +251,7 @@ def a_job_that_prints_binary_without_a_newline(instance):
     expect(log == b"\0\xff\1abc", log)
 
 
-@row
+@TABLE.row
 def a_job_that_prints_much_that_is_no_text(instance):
     """Its end is reported, and so are the ends of those that are reported with it."""
     instance.start()
@@ -273,7 +263,7 @@ def a_job_that_prints_much_that_is_no_text(instance):
     expect(log_of(instance, {"id": zeros}) == b"\0" * 20000, "the zeros are not there")
 
 
-@row
+@TABLE.row
 def an_id_that_does_not_exist(instance):
     instance.start()
     result = run_cli(instance, "job", "show", "0000000000000")
@@ -298,7 +288,7 @@ def send_output(instance, session, job, text):
     return answer.status, json.loads(answer.read())
 
 
-@row
+@TABLE.row
 def output_that_another_session_sends(instance):
     """[P2]: what a job has printed comes from the session that runs it, and from nobody else."""
     instance.start()
@@ -336,7 +326,7 @@ def damage(instance, *statements):
     database.close()
 
 
-@row
+@TABLE.row
 def a_corrupt_job_in_the_database(instance):
     """The server starts, twice; each damaged job is shown as damaged; its neighbours run."""
     instance.start()
@@ -373,7 +363,7 @@ def until_running(instance, *jobs):
         time.sleep(0.05)
 
 
-@row
+@TABLE.row
 def a_corrupt_job_that_runs(instance):
     """Its worker goes on with everything else, also the next one; the server lives."""
     instance.start()
@@ -400,7 +390,7 @@ def a_corrupt_job_that_runs(instance):
 # --- workers --------------------------------------------------------------------------------------
 
 
-@row
+@TABLE.row
 def two_workers_with_the_same_name(instance):
     """Names are for people: both work, both are listed, neither disturbs the other."""
     instance.args = ["--name", "twin"]
@@ -428,7 +418,7 @@ def two_workers_with_the_same_name(instance):
         second.wait(30)
 
 
-@row
+@TABLE.row
 def a_second_worker_on_the_same_state(instance):
     instance.start()
     refused_start(perdure("worker", "--server", f"http://127.0.0.1:{instance.port}", "--state",
@@ -439,7 +429,7 @@ def a_second_worker_on_the_same_state(instance):
 # --- what a job may use, and what it says ------------------------------------------------------
 
 
-@row
+@TABLE.row
 def a_limit_that_cannot_be_kept(instance):
     """What nobody can hold to its limits does not run, and says why."""
     instance.start()
@@ -454,22 +444,5 @@ def a_limit_that_cannot_be_kept(instance):
             expect(refused.status == 400 and "resources" in str(refused.body), refused.body)
 
 
-def run(names):
-    failed = []
-    for name in names or TABLE:
-        instance = Instance()
-        try:
-            TABLE[name](instance)
-            expect(not instance.crashes(), instance.crashes())
-            print(f"{'ok':<6} {name}", flush=True)
-        except Exception as failure:  # every row is tried
-            failed.append(name)
-            print(f"WRONG  {name}: {failure}\n" + "".join(instance.said[-20:]), flush=True)
-        finally:
-            instance.remove()
-    print(f"{len(names or TABLE) - len(failed)} passed, {len(failed)} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))
+    TABLE.main()

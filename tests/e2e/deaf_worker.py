@@ -7,14 +7,15 @@ Beside it a real worker. No healthy job may suffer from it (O3, E4).
 """
 import http.client
 import json
-import sys
 import threading
 import time
 
 from instance import Instance
+from table import Table, expect
 
 JOBS = 12
 PATIENCE = 60  # seconds for all jobs
+TABLE = Table(lambda row: Instance(slots=4))
 
 
 class DeafWorker:
@@ -83,12 +84,8 @@ class DeafWorker:
                 self.take(message["assign"])
 
 
-def expect(condition, *facts):
-    if not condition:
-        raise AssertionError(" ".join(str(fact) for fact in facts))
-
-
-def check(instance):
+@TABLE.row
+def no_healthy_job_suffers_from_it(instance):
     deaf = DeafWorker(instance.port, slots=8)
     time.sleep(0.5)
     jobs = [instance.submit({"argv": ["sleep", "0.1"]}) for _ in range(JOBS)]
@@ -121,23 +118,9 @@ def check(instance):
     metrics = instance.ask("GET", "/metrics").decode()
     expect("perdure_deaf_workers 1" in metrics, metrics)
     deaf.stopped.set()
-    print(f"deaf worker: {before} of {JOBS} jobs were tried there, then "
-          f"{len(deaf.given) - before} of {len(more)}; all succeeded elsewhere")
-
-
-def main():
-    instance = Instance(slots=4)
-    try:
-        instance.start()
-        check(instance)
-        expect(not instance.crashes(), instance.crashes())
-    except AssertionError as wrong:
-        print(f"deaf worker: {wrong}")
-        return 1
-    finally:
-        instance.remove()
-    return 0
+    return (f"{before} of {JOBS} jobs were tried there, then "
+            f"{len(deaf.given) - before} of {len(more)}; all succeeded elsewhere")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    TABLE.main()

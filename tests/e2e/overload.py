@@ -7,11 +7,11 @@ back afterwards. What it took is printed: resident memory before, at its peak, a
 import json
 import selectors
 import socket
-import sys
 import threading
 import time
 
 from instance import Instance
+from table import Table, expect
 
 MIB = 1 << 20
 BUDGET = 64 * MIB
@@ -19,11 +19,8 @@ BUDGET = 64 * MIB
 BESIDES = 40 * MIB
 LEFT = 24 * MIB
 BODY = 15 * MIB
-
-
-def expect(so, *why):
-    if not so:
-        raise AssertionError(" ".join(str(word) for word in why))
+# One at a time: each measures memory.
+TABLE = Table(lambda row: Instance(args=["--queues", "default"]), is_started=False, at_once=1)
 
 
 class Memory:
@@ -137,6 +134,7 @@ def step(watch, client, events, body, sent, answers):
         watch.unregister(client)
 
 
+@TABLE.row
 def sixty_unfinished_bodies(instance):
     instance.start()
     others = Others(instance)
@@ -160,6 +158,7 @@ def sixty_unfinished_bodies(instance):
     memory.finish()
 
 
+@TABLE.row
 def a_worker_that_does_not_read(instance):
     instance.start()
     directory = {"machine": "deaf", "boot": "b", "device": 1, "inode": 1}
@@ -195,26 +194,5 @@ def a_worker_that_does_not_read(instance):
     memory.finish()
 
 
-TABLE = (sixty_unfinished_bodies, a_worker_that_does_not_read)
-
-
-def main(names):
-    failed = 0
-    for row in TABLE:
-        if names and row.__name__ not in names:
-            continue
-        instance = Instance(args=["--queues", "default"])
-        try:
-            row(instance)
-            expect(not instance.crashes(), instance.crashes())
-            print(f"{'ok':<6} {row.__name__}", flush=True)
-        except Exception as failure:  # every row is tried
-            failed += 1
-            print(f"WRONG  {row.__name__}: {failure}\n" + "".join(instance.said[-20:]), flush=True)
-        finally:
-            instance.remove()
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    TABLE.main()

@@ -3,19 +3,28 @@
 sends what the page forbids, which is answered 400 with the field's path and changes nothing."""
 import base64
 import copy
+import functools
 import json
-import sys
 import time
 
 from instance import Instance
 from python_worker import PythonWorker, post
+from table import Table, expect
 
+TABLE = Table(lambda row: Instance(args=["--queues", "default"]))
 GOOD = {"cause": "exit", "ran": "yes", "succeeded": True}
 
 
-def expect(so, *why):
-    if not so:
-        raise AssertionError(" ".join(str(word) for word in why))
+def with_worker(function):
+    @TABLE.row
+    @functools.wraps(function)
+    def played(instance):
+        worker = PythonWorker(instance.port, "python", ["python"]).open()
+        try:
+            return function(instance, worker)
+        finally:
+            worker.close()
+    return played
 
 
 def ended(instance, job):
@@ -23,6 +32,7 @@ def ended(instance, job):
     return instance.job(job)
 
 
+@with_worker
 def job_of_each_class_of_effects(instance, worker):
     for effects in ("repeatable", "resumable", "once"):
         job = instance.submit({"kind": "k", "queue": "python", "effects": effects,
@@ -43,6 +53,7 @@ def job_of_each_class_of_effects(instance, worker):
         expect(instance.ask("GET", f"/v1/jobs/{job}/logs") == b"hello\n", "its output")
 
 
+@with_worker
 def a_job_that_goes_on_from_its_checkpoint(instance, worker):
     job = instance.submit({"kind": "k", "queue": "python", "effects": "resumable",
                            "key": "resumed"})
@@ -66,6 +77,7 @@ def a_job_that_goes_on_from_its_checkpoint(instance, worker):
     expect(ended(instance, job)["state"] == "succeeded", instance.job(job))
 
 
+@with_worker
 def a_job_that_is_cancelled(instance, worker):
     job = instance.submit({"kind": "k", "queue": "python", "effects": "once"})
     assignment = worker.wait_for(job)
@@ -97,6 +109,7 @@ def path_text(path):
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
+@with_worker
 def what_is_malformed(instance, worker):
     job = instance.submit({"kind": "k", "queue": "python", "effects": "once"})
     assignment = worker.wait_for(job)
@@ -144,32 +157,5 @@ def what_is_malformed(instance, worker):
     expect(ended(instance, job)["state"] == "succeeded", instance.job(job))
 
 
-TABLE = (job_of_each_class_of_effects, a_job_that_goes_on_from_its_checkpoint,
-         a_job_that_is_cancelled, what_is_malformed)
-
-
-def main(names):
-    failed = 0
-    for row in TABLE:
-        if names and row.__name__ not in names:
-            continue
-        instance = Instance(args=["--queues", "default"])
-        worker = None
-        try:
-            instance.start()
-            worker = PythonWorker(instance.port, "python", ["python"]).open()
-            row(instance, worker)
-            expect(not instance.crashes(), instance.crashes())
-            print(f"{'ok':<6} {row.__name__}", flush=True)
-        except Exception as failure:  # every row is tried
-            failed += 1
-            print(f"WRONG  {row.__name__}: {failure}\n" + "".join(instance.said[-20:]), flush=True)
-        finally:
-            if worker:
-                worker.close()
-            instance.remove()
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    TABLE.main()

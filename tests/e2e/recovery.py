@@ -9,42 +9,23 @@ import os
 import re
 import shutil
 import signal
-import sys
 import time
 
 from instance import Instance, Refused, is_alive, kill, run_cli
-
-TABLE = {}
-SHORT = ("--set", "timing.heartbeat=1s", "--set", "timing.lease=5s", "--set", "timing.hold=1s",
-         "--set", "timing.kill_grace=500ms")
+from table import SHORT, Table, expect, until
 
 
-def row(function):
-    TABLE[function.__name__] = function
-    return function
+
+def prepare(row):
+    """Short of patience; `file`: its perdure.toml."""
+    instance = Instance(args=SHORT)
+    if hasattr(row, "file"):
+        with open(os.path.join(instance.directory, "perdure.toml"), "w") as perdure_toml:
+            perdure_toml.write(row.file)
+    return instance
 
 
-def with_file(text):
-    """A row whose instance finds this perdure.toml."""
-    def mark(function):
-        function.file = text
-        return row(function)
-    return mark
-
-
-def expect(condition, *facts):
-    if not condition:
-        raise AssertionError(" ".join(str(fact) for fact in facts))
-
-
-def until(what, condition, patience=30):
-    deadline = time.monotonic() + patience
-    while True:
-        found = condition()
-        if found:
-            return found
-        expect(time.monotonic() < deadline, "waited in vain for", what)
-        time.sleep(0.05)
+TABLE = Table(prepare)
 
 
 def entries(instance, **query):
@@ -69,7 +50,7 @@ def writes_its_pid(instance, name, then):
     return ["sh", "-c", f"echo $$ >{path}.new; mv {path}.new {path}; {then}"]
 
 
-@row
+@TABLE.row
 def a_worker_that_dies_and_comes_back_reruns_nothing(instance):
     job = instance.submit({"argv": ["sleep", "60"]})
     until("a running job", lambda: state_of(instance, job) == "running")
@@ -87,7 +68,7 @@ def a_worker_that_dies_and_comes_back_reruns_nothing(instance):
     instance.ask("POST", f"/v1/jobs/{job}/cancel")
 
 
-@row
+@TABLE.row
 def a_job_that_crashes_is_quarantined_with_evidence(instance):
     job = instance.submit({"argv": ["sh", "-c", "echo about to die; kill -SEGV $$"]})
     until("quarantine", lambda: state_of(instance, job) == "quarantined")
@@ -108,7 +89,7 @@ def a_job_that_crashes_is_quarantined_with_evidence(instance):
     expect(job not in run_cli(instance, "quarantine").stdout, "it was dealt with")
 
 
-@row
+@TABLE.row
 def a_release_stops_the_old_process_first(instance):
     argv = writes_its_pid(instance, "pid", "exec sleep 300")
     job = instance.submit({"argv": argv, "effects": "once"})
@@ -135,7 +116,7 @@ def a_release_stops_the_old_process_first(instance):
     instance.ask("POST", f"/v1/jobs/{job}/cancel")
 
 
-@row
+@TABLE.row
 def a_sweep_by_hand_tells_what_it_looked_at(instance):
     job = instance.submit({"argv": ["sleep", "60"]})
     until("a running job", lambda: state_of(instance, job) == "running")
@@ -147,7 +128,7 @@ def a_sweep_by_hand_tells_what_it_looked_at(instance):
     instance.ask("POST", f"/v1/jobs/{job}/cancel")
 
 
-@row
+@TABLE.row
 def a_once_job_whose_directory_was_removed_is_not_run_again(instance):
     path = os.path.join(instance.directory, "ran")
     job = instance.submit({"argv": ["sh", "-c", f"echo ran >>{path}; exec sleep 300"],
@@ -172,7 +153,7 @@ def a_once_job_whose_directory_was_removed_is_not_run_again(instance):
         expect(file.read() == "ran\n", "it ran more than once")
 
 
-@with_file("""
+@TABLE.marked(file="""
 worker.name = "anvil"
 
 [policies.stubborn]
@@ -210,27 +191,5 @@ def the_policy_of_a_worker_judges_what_ends_on_it(instance):
     instance.ask("POST", f"/v1/jobs/{chooses}/cancel")
 
 
-def main():
-    names = sys.argv[1:] or list(TABLE)
-    failed = 0
-    for name in names:
-        instance = Instance(args=SHORT)
-        file = getattr(TABLE[name], "file", None)
-        if file:
-            with open(os.path.join(instance.directory, "perdure.toml"), "w") as perdure_toml:
-                perdure_toml.write(file)
-        try:
-            instance.start()
-            TABLE[name](instance)
-            print(f"ok    {name}", flush=True)
-        except AssertionError as wrong:
-            failed += 1
-            print(f"FAIL  {name}: {wrong}", flush=True)
-            print("".join(instance.said[-15:]))
-        finally:
-            instance.remove()
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    TABLE.main()

@@ -7,25 +7,15 @@ verdict is heard. Each row is a function; waiting is for what the screen shows, 
 import os
 import pty
 import select
-import sys
 import time
 
-from instance import PERDURE, Instance, is_alive
+from instance import PERDURE, is_alive
+from table import Table, expect
 
 PATIENCE = 60
-TABLE = {}
+TABLE = Table(at_once=1)  # a person has one terminal
 CTRL_C = b"\x03"
 QUESTION = "[c]ancel the job, [d]etach"
-
-
-def row(function):
-    TABLE[function.__name__] = function
-    return function
-
-
-def expect(condition, *facts):
-    if not condition:
-        raise AssertionError(" ".join(str(fact) for fact in facts))
 
 
 class Person:
@@ -87,7 +77,7 @@ def is_gone(pid):
     return not is_alive(pid)
 
 
-@row
+@TABLE.row
 def ctrl_c_and_cancel_ends_the_job(instance):
     person, job, pid = run_job(instance, "sleep 600")
     person.type(CTRL_C)
@@ -100,7 +90,7 @@ def ctrl_c_and_cancel_ends_the_job(instance):
     expect(is_gone(pid), "the process is left over")
 
 
-@row
+@TABLE.row
 def ctrl_c_and_detach_lets_the_job_go_on(instance):
     go = os.path.join(instance.directory, "go")
     person, job, pid = run_job(instance, f"while [ ! -e {go} ]; do sleep 0.05; done")
@@ -114,7 +104,7 @@ def ctrl_c_and_detach_lets_the_job_go_on(instance):
     ends_as(instance, job, "succeeded")
 
 
-@row
+@TABLE.row
 def ctrl_c_and_enter_goes_on_watching(instance):
     go = os.path.join(instance.directory, "go")
     person, job, _ = run_job(
@@ -129,7 +119,7 @@ def ctrl_c_and_enter_goes_on_watching(instance):
     ends_as(instance, job, "failed")
 
 
-@row
+@TABLE.row
 def a_second_ctrl_c_at_the_question_leaves_the_job_running(instance):
     person, job, pid = run_job(instance, "sleep 600")
     person.type(CTRL_C)
@@ -141,7 +131,7 @@ def a_second_ctrl_c_at_the_question_leaves_the_job_running(instance):
     ends_as(instance, job, "cancelled")
 
 
-@row
+@TABLE.row
 def a_permanent_verdict_is_the_cause_and_is_not_tried_again(instance):
     person, job, _ = run_job(instance, f"{PERDURE} verdict permanent; exit 3")
     code = person.exit_code()
@@ -151,7 +141,7 @@ def a_permanent_verdict_is_the_cause_and_is_not_tried_again(instance):
     ends_as(instance, job, "failed")
 
 
-@row
+@TABLE.row
 def a_verdict_to_retry_is_tried_again(instance):
     mark = os.path.join(instance.directory, "mark")
     person, job, _ = run_job(
@@ -161,21 +151,5 @@ def a_verdict_to_retry_is_tried_again(instance):
     ends_as(instance, job, "succeeded")
 
 
-def run(names):
-    failed = []
-    for name in names or TABLE:
-        instance = Instance()
-        try:
-            TABLE[name](instance.start())
-            print(f"{'ok':<6} {name}", flush=True)
-        except Exception as failure:  # every row is tried
-            failed.append(name)
-            print(f"WRONG  {name}: {failure}\n" + "".join(instance.said[-20:]), flush=True)
-        finally:
-            instance.remove()
-    print(f"{len(names or TABLE) - len(failed)} passed, {len(failed)} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))
+    TABLE.main()

@@ -11,23 +11,13 @@ import os
 import re
 import ssl
 import subprocess
-import sys
 import threading
 
-from instance import PERDURE, ROOT, Instance, Refused
+from instance import PERDURE, ROOT, Instance
+from table import Table, expect
 
-TABLE = {}
+TABLE = Table(lambda row: Instance(slots=2), is_started=False)
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-
-
-def row(function):
-    TABLE[function.__name__] = function
-    return function
-
-
-def expect(condition, *facts):
-    if not condition:
-        raise AssertionError(" ".join(str(fact) for fact in facts))
 
 
 def documented_verify():
@@ -90,7 +80,7 @@ def allow(instance):
     instance.args = ["--set", "webhooks.allow_private=127.0.0.1"]
 
 
-@row
+@TABLE.row
 def the_snippet_of_the_guide_verifies_a_delivery(instance):
     keep_secret(instance)
     allow(instance)
@@ -113,7 +103,7 @@ def the_snippet_of_the_guide_verifies_a_delivery(instance):
     receiver.close()
 
 
-@row
+@TABLE.row
 def what_is_refused_is_repeated_with_the_same_id(instance):
     allow(instance)
     receiver = Receiver([503, 200])
@@ -127,7 +117,7 @@ def what_is_refused_is_repeated_with_the_same_id(instance):
     receiver.close()
 
 
-@row
+@TABLE.row
 def a_job_with_notify_tells_its_end_once(instance):
     keep_secret(instance)
     allow(instance)
@@ -155,7 +145,7 @@ def a_job_with_notify_tells_its_end_once(instance):
     receiver.close()
 
 
-@row
+@TABLE.row
 def gone_fails_the_job(instance):
     allow(instance)
     receiver = Receiver([410])
@@ -164,7 +154,7 @@ def gone_fails_the_job(instance):
     receiver.close()
 
 
-@row
+@TABLE.row
 def a_private_address_fails_the_job_and_nothing_is_sent(instance):
     receiver = Receiver()
     job = instance.start().submit(webhook(f"http://127.0.0.1:{receiver.port}/in"))
@@ -175,14 +165,14 @@ def a_private_address_fails_the_job_and_nothing_is_sent(instance):
     receiver.close()
 
 
-@row
+@TABLE.row
 def args_that_make_no_sense_say_why(instance):
     job = instance.start().submit({"kind": "perdure.webhook", "args": {"url": "ftp://x"}})
     shown = outcome(instance, job)
     expect(shown["state"] == "failed" and "must begin with http" in str(shown), shown)
 
 
-@row
+@TABLE.row
 def a_receiver_over_tls_must_prove_who_it_is(instance):
     allow(instance)
     folder = instance.directory
@@ -201,11 +191,8 @@ def a_receiver_over_tls_must_prove_who_it_is(instance):
     expect(not trusted.got, "something was sent to somebody unknown")
     instance.stop()
 
-    os.environ["SSL_CERT_FILE"] = folder + "/cert"
-    try:
-        instance.start()
-    finally:
-        del os.environ["SSL_CERT_FILE"]
+    instance.environment["SSL_CERT_FILE"] = folder + "/cert"
+    instance.start()
     shown = outcome(instance, instance.submit(webhook(url)))
     expect(shown["state"] == "succeeded", shown)
     # The certificate is good, but for an address, not for this name.
@@ -215,22 +202,5 @@ def a_receiver_over_tls_must_prove_who_it_is(instance):
     trusted.close()
 
 
-def main():
-    wanted = sys.argv[1:] or list(TABLE)
-    failed = 0
-    for name in wanted:
-        instance = Instance(slots=2)
-        try:
-            TABLE[name](instance)
-            print(f"ok      {name}")
-        except (AssertionError, Refused) as problem:
-            failed += 1
-            print(f"FAILED  {name}: {problem}")
-        finally:
-            instance.remove()
-    print(f"{len(wanted) - failed} of {len(wanted)} rows hold")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    TABLE.main()
