@@ -1,76 +1,12 @@
 #include "core/webhook.h"
 
+#include <arpa/inet.h>
+
 #include <charconv>
+#include <string>
 
 namespace perdure {
 namespace {
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text, int base = 10) {
-    Number value{};
-    const auto* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, value, base);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-    return value;
-}
-
-// The part before the separator is taken off the front; nothing if there is no separator.
-std::string_view take_part(std::string_view& text, char separator) {
-    const auto at = text.find(separator);
-    const auto part = text.substr(0, at);
-    text = at == std::string_view::npos ? std::string_view{} : text.substr(at + 1);
-    return part;
-}
-
-std::optional<IpAddress> parse_v4(std::string_view text) {
-    IpAddress address;
-    for (std::size_t i = 0; i < 4; ++i) {
-        const bool separated = text.find('.') != std::string_view::npos;
-        const auto part = take_part(text, '.');
-        const auto byte = number_in<std::uint8_t>(part);
-        const bool leading_zero = part.size() > 1 && part.front() == '0';
-        if (!byte || leading_zero || separated != (i < 3)) return std::nullopt;
-        address.bytes[i] = *byte;
-    }
-    return address;
-}
-
-// Groups of a text without "::"; nothing if one of them is none. The last may be an IPv4 address.
-std::optional<std::vector<std::uint8_t>> groups_in(std::string_view text) {
-    std::vector<std::uint8_t> bytes;
-    if (text.empty()) return bytes;
-    if (text.back() == ':') return std::nullopt;
-    while (!text.empty()) {
-        if (text.find('.') != std::string_view::npos && text.find(':') == std::string_view::npos) {
-            const auto v4 = parse_v4(text);
-            if (!v4) return std::nullopt;
-            bytes.insert(bytes.end(), v4->bytes.begin(), v4->bytes.begin() + 4);
-            return bytes;
-        }
-        const auto part = take_part(text, ':');
-        const auto group = number_in<std::uint16_t>(part, 16);
-        if (!group || part.size() > 4) return std::nullopt;
-        bytes.push_back(static_cast<std::uint8_t>(*group >> 8));
-        bytes.push_back(static_cast<std::uint8_t>(*group & 0xff));
-    }
-    return bytes;
-}
-
-std::optional<IpAddress> parse_v6(std::string_view text) {
-    const auto gap = text.find("::");
-    const bool has_gap = gap != std::string_view::npos;
-    const auto front = groups_in(text.substr(0, gap));
-    const auto back = groups_in(has_gap ? text.substr(gap + 2) : std::string_view{});
-    if (!front || !back) return std::nullopt;
-    const auto given = front->size() + back->size();
-    if (has_gap ? given > 14 : given != 16) return std::nullopt;
-    IpAddress address{.v6 = true};
-    std::size_t at = 0;
-    for (const auto byte : *front) address.bytes[at++] = byte;
-    at = 16 - back->size();
-    for (const auto byte : *back) address.bytes[at++] = byte;
-    return address;
-}
 
 struct SpecialNetwork {
     std::string_view network;
@@ -133,7 +69,13 @@ bool is_web_port(std::uint16_t port) { return port == 80 || port == 443 || port 
 }  // namespace
 
 std::optional<IpAddress> parse_address(std::string_view text) {
-    return text.find(':') == std::string_view::npos ? parse_v4(text) : parse_v6(text);
+    // A text with a zero byte inside must not be taken for what stands before it.
+    if (text.find('\0') != std::string_view::npos) return std::nullopt;
+    IpAddress address{.v6 = text.find(':') != std::string_view::npos};
+    const auto family = address.v6 ? AF_INET6 : AF_INET;
+    if (::inet_pton(family, std::string(text).c_str(), address.bytes.data()) != 1)
+        return std::nullopt;
+    return address;
 }
 
 bool Network::contains(const IpAddress& other) const {
@@ -151,9 +93,12 @@ std::optional<Network> parse_network(std::string_view text) {
     if (!address) return std::nullopt;
     const unsigned all = address->v6 ? 128 : 32;
     if (slash == std::string_view::npos) return Network{*address, all};
-    const auto bits = number_in<unsigned>(text.substr(slash + 1));
-    if (!bits || *bits > all) return std::nullopt;
-    return Network{*address, *bits};
+    const auto length = text.substr(slash + 1);
+    unsigned bits = 0;
+    const auto* end = length.data() + length.size();
+    const auto parsed = std::from_chars(length.data(), end, bits);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || bits > all) return std::nullopt;
+    return Network{*address, bits};
 }
 
 DestinationDecision decide_destination(const DestinationFacts& f) {

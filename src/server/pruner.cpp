@@ -5,9 +5,10 @@
 namespace perdure {
 namespace {
 
-constexpr std::uint32_t batch_max = 200;
+constexpr std::uint32_t batch_max = 500;  // a commit of some milliseconds
 constexpr auto period = seconds(30);
-constexpr auto between_batches = milliseconds(50);  // others commit meanwhile
+// Others commit meanwhile. It must keep up with the rate at which jobs end.
+constexpr auto between_batches = milliseconds(2);
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A data directory of an earlier schema, left behind by a kill -9 with work in every state, is opened
-by this program: nothing is lost, nothing is done twice, every job gets on.
+"""A data directory of an earlier schema, left behind by a kill -9 with work in every state, is
+opened by this program: nothing is lost, nothing is done twice, every job gets on.
 
     old_directory.py [NAME...]
 """
@@ -44,8 +44,8 @@ def what_had_ended_stays_as_it_was(instance):
     for name, wanted in {"succeeded": "succeeded", "failed": "failed", "failed_again": "failed",
                          "cancelled": "cancelled", "crashes": "quarantined"}.items():
         expect(state(instance, name) == wanted, name, instance.job(JOBS[name]))
-    shown = instance.job(JOBS["failed"])
-    expect(shown["attempts"][0]["cause"] == "exit" and shown["attempts"][0]["exit_code"] == 3, shown)
+    attempt = instance.job(JOBS["failed"])["attempts"][0]
+    expect(attempt["cause"] == "exit" and attempt["exit_code"] == 3, attempt)
     expect(instance.ask("GET", f"/v1/jobs/{JOBS['succeeded']}/logs") == b"hello\n", "its output")
     again = instance.submit({"argv": ["echo", "hello"], "idempotency_key": "first"})
     expect(again == JOBS["succeeded"], "the key was forgotten:", again)

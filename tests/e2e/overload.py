@@ -11,7 +11,7 @@ import threading
 import time
 
 from instance import Instance
-from table import Table, expect
+from table import Table, expect, until
 
 MIB = 1 << 20
 BUDGET = 64 * MIB
@@ -86,10 +86,10 @@ class Others:
             self.failure = failure
 
     def finish(self):
+        until("six jobs of others", lambda: self.failure or self.done > 5)
         self.going = False
         self.thread.join(30)
         expect(self.failure is None, "somebody else was hurt:", repr(self.failure))
-        expect(self.done > 5, "others did only", self.done)
         print(f"       meanwhile {self.done} jobs of others, the slowest {self.slowest:.2f} s")
 
 
@@ -189,8 +189,8 @@ def a_worker_that_does_not_read(instance):
                len(json.dumps(answer)))
         time.sleep(0.5)
     instance.ask("POST", "/v1/queues/deaf/pause")
-    deaf.close()
     others.finish()
+    deaf.close()
     memory.finish()
 
 
