@@ -40,6 +40,8 @@ struct Timing {
     Duration probation_step = seconds(20);  // O9: without a crash, doubles; zero: no probation
     Duration suspect_alone = minutes(5);    // O9: a suspect waits this long for an empty session
     Duration detach_lease = seconds(60);    // L2
+    // O10: a begin or a checkpoint that is not committed by then has failed.
+    Duration progress_patience = seconds(30);
 };
 
 }  // namespace perdure

@@ -18,8 +18,6 @@
 
 namespace perdure {
 
-// O10: a begin or a checkpoint that is not committed by then has failed.
-inline constexpr Duration progress_patience = seconds(30);
 // O1: how long the end of an attempt waits for output of which nothing is taken, and at all.
 inline constexpr Duration output_patience = seconds(5);
 inline constexpr Duration output_patience_in_all = seconds(30);

@@ -13,6 +13,12 @@ namespace perdure {
 
 using Phase = Attempt::Phase;
 
+namespace {
+
+constexpr auto hang = seconds(10);  // of an armed fault: no start is waited for that long
+
+}  // namespace
+
 Supervisor::Supervisor(WorkerContext& context, AttemptTable& table, Session& session)
     : context_(context), table_(table), session_(session) {}
 
@@ -131,6 +137,8 @@ void Supervisor::take(Assignment assignment) {
     }
     table_.add(key, std::move(attempt));
     die_if(Fault::worker_after_assignment);
+    if (strikes(Fault::worker_start_hangs))
+        return context_.gate.spawn("hang", prepare_late(std::move(assignment)));
     if (const auto prepared = context_.ports.processes.prepare_at_once(assignment))
         return on_prepared(key, *prepared);
     context_.gate.spawn("prepare", prepare(std::move(assignment)));
@@ -140,6 +148,16 @@ Task<void> Supervisor::prepare(Assignment assignment) {
     const auto key = assignment.attempt;
     const auto prepared = co_await context_.ports.processes.prepare(std::move(assignment));
     on_prepared(key, prepared);
+}
+
+Task<void> Supervisor::prepare_late(Assignment assignment) {
+    const auto key = assignment.attempt;
+    const auto alarm = context_.ports.clock.make_alarm();
+    co_await alarm->wait(hang);
+    const auto* attempt = table_.find(key);
+    if (!attempt) co_return;
+    if (attempt->killed_as) co_return conclude(key, did_not_run(*attempt->killed_as));
+    co_await prepare(std::move(assignment));
 }
 
 void Supervisor::on_prepared(AttemptKey key, const Result<void>& prepared) {
@@ -300,10 +318,6 @@ void Supervisor::on_started(AttemptKey key) {
     auto* attempt = table_.find(key);
     if (!attempt || attempt->is_started()) return;
     attempt->phase = Phase::running;
-    if (attempt->killed_as) {
-        reached<"worker_killed_what_had_just_started">();
-        context_.ports.processes.kill(key, *attempt->killed_as);
-    }
     context_.report_bell->ring();
     context_.watch_bell->ring();
 }
@@ -331,11 +345,12 @@ void Supervisor::on_progress(ProcessEvent event) {
         context_.ports.processes.answer(event.attempt, event.kind, false);
         return;
     }
+    const auto patience = context_.options.timing.progress_patience;
     attempt->progress.push_back({.serial = ++last_serial_,
                                  .kind = event.kind,
                                  .checkpoint = std::move(event.checkpoint),
                                  .number = event.number,
-                                 .give_up_at = context_.now() + progress_patience});
+                                 .give_up_at = context_.now() + patience});
     context_.report_bell->ring();
     context_.watch_bell->ring();
 }

@@ -49,6 +49,7 @@ public:
 
 private:
     Task<void> prepare(Assignment assignment);
+    Task<void> prepare_late(Assignment assignment);  // an armed fault
     void on_prepared(AttemptKey key, const Result<void>& prepared);
     void adopt_one(const OnDisk& found);
     void begin_probation(const WorkerLife& life);
