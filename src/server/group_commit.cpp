@@ -147,11 +147,13 @@ void GroupCommit::saw(const ServiceTick& clock, BootTime asked_at) {
     const bool is_first = seen_.at == BootTime{};
     if (clock.tick > seen_.clock.tick || is_first)
         seen_ = {.clock = clock, .at = clock_.boot(), .of_another = !is_first};
+    // Else no deadline would be led by a tick: nobody leaves that to a server that is not there.
+    if (lost_tick_) saw_own_tick(*lost_tick_);
 }
 
-void GroupCommit::saw_own_tick(const Flight& flight) {
-    if (!flight.tick || seen_.clock != *flight.tick) return;
-    seen_.sent_at = flight.asked_at;
+void GroupCommit::saw_own_tick(const SentTick& sent) {
+    if (seen_.clock != sent.clock) return;
+    seen_.sent_at = sent.at;
     seen_.of_another = false;
 }
 
@@ -208,7 +210,7 @@ void GroupCommit::take_committed(Flight& flight) {
     good_at_ = clock_.boot();
     auto& reply = **flight.reply;
     saw(reply.clock, flight.asked_at);
-    saw_own_tick(flight);
+    if (flight.tick) saw_own_tick({*flight.tick, flight.asked_at});
     if (meter_) note_recoveries(flight.batch, reply);
     auto next = std::make_move_iterator(reply.replies.begin());
     CommitBatch again;

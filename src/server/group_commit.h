@@ -125,7 +125,11 @@ private:
     void put_back(CommitBatch batch);
     Group group_of(Flight& flight);
     Tick next_tick(const Flight& flight) const;
-    void saw_own_tick(const Flight& flight);
+    struct SentTick {
+        ServiceTick clock;
+        BootTime at;
+    };
+    void saw_own_tick(const SentTick& sent);
     void note_recoveries(const CommitBatch& batch, const GroupReply& reply);
     void note_activity(const CommitBatch& batch, bool work_appeared);
 
@@ -146,7 +150,8 @@ private:
     std::uint64_t number_ = 0;
     std::uint64_t fence_ = 0;
     Seen seen_;
-    BootTime opened_at_;  // the store's first reply in this life
+    std::optional<SentTick> lost_tick_;  // the newest that was committed without an answer
+    BootTime opened_at_;                 // the store's first reply in this life
     RequestLanes lanes_;
     BootTime good_at_;  // the last commit, or the last time nothing waited
     std::deque<std::unique_ptr<Flight>> flights_;  // in the order of their numbers

@@ -248,6 +248,7 @@ Task<bool> GroupCommit::settle() {
 CommitBatch GroupCommit::take_lost_replies(Flight& flight) {
     reached<"unknown_outcome_was_committed">();
     good_at_ = clock_.boot();
+    if (flight.tick) lost_tick_ = {*flight.tick, flight.asked_at};
     CommitBatch again;
     for (auto& request : flight.batch) {
         const auto& changes = request->changes;
