@@ -17,6 +17,7 @@ void Figures::add(const Figures& other) {
     faults += other.faults;
     events += other.events;
     accepted += other.accepted;
+    quiet += other.quiet;
     repeated += other.repeated;
     simulated = simulated + other.simulated;
     failures.insert(failures.end(), other.failures.begin(), other.failures.end());
@@ -36,6 +37,7 @@ void Campaign::add(std::uint64_t seed, Mode mode) {
     figures_.faults += verdict.faults;
     figures_.events += verdict.step;
     figures_.accepted += verdict.accepted;
+    figures_.quiet += verdict.quiet ? 1 : 0;
     figures_.simulated = figures_.simulated + verdict.simulated;
     if (seed % repeat_one_in == 0) {
         ++figures_.repeated;

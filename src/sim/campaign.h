@@ -27,6 +27,7 @@ struct Figures {
     std::uint64_t faults = 0;
     std::uint64_t events = 0;
     std::uint64_t accepted = 0;
+    std::uint64_t quiet = 0;     // runs in which too little happened
     std::uint64_t repeated = 0;  // seeds that were run twice and compared
     Duration simulated;
     std::vector<Failure> failures;

@@ -18,6 +18,7 @@ enum class Fault {
     pause_host,
     pause_server,
     reboot_host,
+    deaf_worker,  // it is heard, and starts nothing for a while
     drain_worker,
     shim_fails,  // to launch
     // network
@@ -46,7 +47,7 @@ enum class Fault {
     ignore_sigterm,
     own_failure,
 };
-inline constexpr std::size_t fault_count = 31;
+inline constexpr std::size_t fault_count = 32;
 
 inline constexpr std::array<std::string_view, fault_count> fault_names = {
     "kill_worker",
@@ -57,6 +58,7 @@ inline constexpr std::array<std::string_view, fault_count> fault_names = {
     "pause_host",
     "pause_server",
     "reboot_host",
+    "deaf_worker",
     "drain_worker",
     "shim_fails",
     "slow_network",

@@ -8,11 +8,11 @@
 namespace perdure::sim {
 namespace {
 
-constexpr Fault striking[] = {Fault::kill_worker,  Fault::kill_watchdog, Fault::kill_shim,
-                              Fault::kill_server,  Fault::pause_worker,  Fault::pause_host,
-                              Fault::pause_server, Fault::reboot_host,   Fault::drain_worker,
-                              Fault::cut_one_way,  Fault::cut_both_ways, Fault::reset_stream,
-                              Fault::store_down,   Fault::fail_over,     Fault::step_wall_clock};
+constexpr Fault striking[] = {
+    Fault::kill_worker,  Fault::kill_watchdog, Fault::kill_shim,    Fault::kill_server,
+    Fault::pause_worker, Fault::pause_host,    Fault::pause_server, Fault::reboot_host,
+    Fault::deaf_worker,  Fault::drain_worker,  Fault::cut_one_way,  Fault::cut_both_ways,
+    Fault::reset_stream, Fault::store_down,    Fault::fail_over,    Fault::step_wall_clock};
 
 }  // namespace
 
@@ -53,10 +53,17 @@ void Nemesis::strike() {
     strike_rest(fault);
 }
 
-// Often about as long as a lease: who comes back just when it ends finds the narrowest gaps.
+// Often about as long as a lease: who comes back just when it ends finds the narrowest gaps. Some
+// come back with what was given up for good, and some to jobs that were removed meanwhile.
 Duration Nemesis::draw_absence() {
-    const auto lease = cluster_.parts().plan.timing.lease;
+    const auto& plan = cluster_.parts().plan;
+    const auto lease = plan.timing.lease;
     if (rng_.chance(0.4)) return rng_.between(lease - seconds(3), lease + seconds(3));
+    const auto given_up = lease + plan.timing.hold;
+    if (rng_.chance(0.3)) return rng_.between(given_up, given_up + seconds(10));
+    const auto removed = lease + plan.timing.retention;
+    if (plan.retention_ends && rng_.chance(0.3))
+        return rng_.between(removed + seconds(5), removed + seconds(30));
     return rng_.skewed(milliseconds(100), seconds(60));
 }
 
@@ -89,6 +96,8 @@ void Nemesis::strike_process(Fault fault) {
         }
         case Fault::reboot_host:
             return cluster_.reboot_host(w, rng_.between(seconds(2), seconds(30)));
+        case Fault::deaf_worker:
+            return cluster_.worker(w).host->hang_until(cluster_.parts().world.now() + pause);
         default: return cluster_.drain_worker(w, rng_.chance(0.7));
     }
 }
@@ -112,17 +121,8 @@ void Nemesis::strike_network(Fault fault) {
 
 void Nemesis::strike_rest(Fault fault) {
     auto& database = cluster_.parts().database;
-    if (fault == Fault::store_down) {
-        const auto length = rng_.skewed(milliseconds(200), seconds(60));
-        database.go_down(length);
-        // Back for a moment only: who has just been answered anew is cut off once more.
-        const auto moment = length + rng_.between(milliseconds(1), milliseconds(150));
-        if (rng_.chance(0.3))
-            later(moment, [this, &database] {
-                if (cluster_.parts().world.now() < until_) database.go_down(seconds(7));
-            });
-        return;
-    }
+    if (fault == Fault::store_down)
+        return database.go_down(rng_.skewed(milliseconds(200), seconds(60)));
     if (fault == Fault::fail_over)
         return database.fail_over(rng_.between(milliseconds(300), seconds(4)));
     const auto by = rng_.between(hours(-9000), hours(9000));
@@ -171,15 +171,19 @@ void Nemesis::freeze() {
     const bool lose_worker = is_expendable(lost_worker) && rng_.chance(0.8);
     for (std::size_t w = 0; w < cluster_.worker_count(); ++w) {
         cluster_.resume_host(w);
+        cluster_.worker(w).host->hang_until(parts.world.now());
         cluster_.start_worker(w);
         if (!lose_worker || w != lost_worker) continue;
         gone_[w] = true;
-        switch (rng_.below(3)) {
+        switch (rng_.below(4)) {
             case 0:  // dead, its shims alive
                 cluster_.worker(w).stays_down = true;
                 cluster_.kill_worker(w, std::nullopt);
                 break;
             case 1: cluster_.pause_host(w); break;
+            case 2:  // is heard, and starts nothing ever again
+                cluster_.worker(w).host->hang_until(TrueTime{parts.plan.length.us} + minutes(1));
+                break;
             default:  // hears everything, is heard by nobody
                 for (std::size_t s = 0; s < cluster_.server_count(); ++s)
                     parts.network.cut(cluster_.worker(w).node, cluster_.server(s).node);

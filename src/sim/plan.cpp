@@ -13,10 +13,10 @@ namespace {
 constexpr std::size_t groups_that_wait = 20;
 
 constexpr Fault costs_an_owner[] = {
-    Fault::kill_worker,    Fault::kill_watchdog, Fault::pause_worker,  Fault::pause_host,
-    Fault::pause_server,   Fault::reboot_host,   Fault::drain_worker,  Fault::slow_network,
-    Fault::lose_message,   Fault::cut_one_way,   Fault::cut_both_ways, Fault::slow_store,
-    Fault::kill_own_worker};
+    Fault::kill_worker,  Fault::kill_watchdog,  Fault::pause_worker, Fault::pause_host,
+    Fault::pause_server, Fault::reboot_host,    Fault::deaf_worker,  Fault::drain_worker,
+    Fault::slow_network, Fault::lose_message,   Fault::cut_one_way,  Fault::cut_both_ways,
+    Fault::slow_store,   Fault::kill_own_worker};
 
 std::vector<std::string> some_of(Rng& rng, const std::vector<std::string>& names) {
     std::vector<std::string> some;
@@ -79,6 +79,10 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     plan.timing.drain = rng.between(seconds(1), seconds(10));
     plan.timing.kill_grace = rng.between(milliseconds(500), seconds(5));
     plan.timing.detach_lease = rng.between(seconds(10), seconds(30));
+    // So short that it is tried again within the run.
+    plan.timing.deaf_wait_max = rng.between(seconds(10), seconds(40));
+    // Often shorter than a lease: who gives up asking is still alive then.
+    plan.timing.progress_patience = rng.between(seconds(2), seconds(30));
     plan.all_hints_dropped = rng.chance(0.2);
     if (mode == Mode::liveness) {
         plan.length = minutes(5);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/probe.h"
 #include "ports/catalogue.h"
 
 namespace perdure::sim {
@@ -81,6 +82,7 @@ Verdict Simulation::run() {
             .step = world_.events(),
             .faults = nemesis_->accidents() + network_.faults() + database_.faults(),
             .accepted = history_.accepted,
+            .quiet = plan_.mode == Mode::liveness && checker_.too_little_happened(),
             .trace_hash = world_.trace_hash(),
             .simulated = {world_.now().us},
             .last_events = {world_.trace_lines().begin(), world_.trace_lines().end()},
@@ -154,6 +156,15 @@ bool Simulation::is_answered(std::uint32_t index, SessionId session) const {
     return lease && *lease - node.clock->boot() > timing.lease - timing.suspect;
 }
 
+void Simulation::note_hearing(SessionId session, const Hearing& hearing) {
+    if (hearing.is_deaf()) {
+        reached<"session_is_deaf">();
+        deaf_.insert(session);
+    } else if (deaf_.erase(session) > 0) {
+        reached<"deaf_session_hears_again">();
+    }
+}
+
 void Simulation::check_all() {
     if (!checking_) return;
     const auto view = audit();
@@ -169,6 +180,7 @@ void Simulation::check_all() {
         const bool live = session && *session && !cluster_->is_frozen(i) &&
                           (*session)->heard_at + plan_.timing.suspect > view.clock.now;
         if (live && is_answered(i, (*session)->session)) heard.insert(i);
+        if (session && *session) note_hearing((*session)->session, (*session)->hearing);
     }
     checker_.full(view, sessions, heard);
     checker_.ledger(view, ledger());

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Verdict {
     std::uint64_t step = 0;  // events until the violation, or in all
     std::uint64_t faults = 0;
     std::uint64_t accepted = 0;
+    bool quiet = false;  // liveness: too little has happened to show anything
     std::uint64_t trace_hash = 0;
     Duration simulated;
     std::vector<std::string> last_events;
@@ -64,6 +66,7 @@ private:
     class TraceSink;
     void observe();
     void schedule_full_check();
+    void note_hearing(SessionId session, const Hearing& hearing);
 
     Plan plan_;
     World world_;
@@ -80,6 +83,7 @@ private:
     std::unique_ptr<Clients> clients_;
     std::unique_ptr<Nemesis> nemesis_;
     std::size_t runs_seen_ = 0;
+    std::set<SessionId> deaf_;  // sessions that were when they were last looked at
     bool checking_ = true;
 };
 

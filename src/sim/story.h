@@ -117,6 +117,8 @@ public:
     void detach(WorkerName worker);  // until it has left
     void pause(WorkerName worker);
     void resume(WorkerName worker);
+    // It is heard, and starts nothing that it is given.
+    void hang(WorkerName worker, Duration length);
     void pause_host(WorkerName worker);
     void resume_host(WorkerName worker);
     void reboot(WorkerName worker);

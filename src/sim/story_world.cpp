@@ -56,6 +56,9 @@ void Story::detach(WorkerName worker) {
 
 void Story::pause(WorkerName worker) { cluster().pause_worker(worker.i); }
 void Story::resume(WorkerName worker) { cluster().resume_worker(worker.i); }
+void Story::hang(WorkerName worker, Duration length) {
+    cluster().worker(worker.i).host->hang_until(now() + length);
+}
 void Story::pause_host(WorkerName worker) { cluster().pause_host(worker.i); }
 void Story::resume_host(WorkerName worker) { cluster().resume_host(worker.i); }
 void Story::reboot(WorkerName worker) { cluster().reboot_host(worker.i, seconds(1)); }

@@ -179,4 +179,38 @@ TEST(OwnershipStory, a_machine_that_slept_after_writing_started_says_that_it_did
     EXPECT_EQ(story.end_of(job).ran, Ran::no);
 }
 
+TEST(OwnershipStory, what_a_deaf_worker_is_given_runs_elsewhere_and_nobody_is_charged) {
+    // O3: it is heard, so nobody is lost; a start that is not confirmed is ordered back after 4 s.
+    Story story({.workers = 2, .slots = 3});
+    story.kill(worker(1));
+    story.run_for(seconds(5));  // the server ticks by then
+    story.hang(worker(0), minutes(2));
+    const auto jobs = story.submit_many(3, {.effects = Effects::once});
+    story.run_for(seconds(1));
+    EXPECT_EQ(story.count(jobs, JobState::starting), 3U) << story.replay();
+
+    story.start(worker(1));
+    story.run_for(seconds(6));
+
+    EXPECT_EQ(story.count(jobs, JobState::succeeded), 3U) << story.replay();
+    EXPECT_EQ(story.end_of(jobs.front()).cause, Cause::evicted);
+    EXPECT_FALSE(story.end_of(jobs.front()).counted) << story.replay();
+}
+
+TEST(OwnershipStory, a_worker_that_was_deaf_gets_work_again) {
+    // O3: else without any claim there is no start, and deaf is for ever.
+    Story story({.slots = 3});
+    story.run_until_session(worker(0));
+    story.hang(worker(0), seconds(20));
+    const auto jobs = story.submit_many(3, {});
+    story.run_for(seconds(15));
+    EXPECT_EQ(story.count(jobs, JobState::succeeded), 0U) << story.replay();
+
+    for (const auto job : jobs) story.run_until_ended(job);
+    const auto later = story.submit({});
+    story.run_for(seconds(2));
+
+    EXPECT_EQ(story.state(later), JobState::succeeded) << story.replay();
+}
+
 }  // namespace perdure::stories

@@ -69,6 +69,22 @@ TEST(TimeStory, no_retry_comes_before_its_wait_is_over) {
     EXPECT_GE(shortest_retry_wait(story), seconds(1)) << story.replay();
 }
 
+TEST(TimeStory, no_retry_comes_early_after_ticks_whose_replies_were_lost) {
+    // T2: else the only server takes its own tick for another's, and leaves the ticking to that.
+    Story story({.slots = 8});
+    for (int lost = 0; lost < 4; ++lost) story.break_off(reply_to_commit_of("tick"));
+    EXPECT_GE(shortest_retry_wait(story), seconds(1)) << story.replay();
+}
+
+TEST(TimeStory, no_retry_comes_early_by_more_than_a_tick_where_several_servers_tick) {
+    // T2: one that knows another to tick leaves the leading tick to it: the wait then counts from
+    // the other's last tick, and from no older one.
+    Story story({.servers = 3, .workers = 3, .slots = 8});
+    const auto on_their_way = milliseconds(20);
+    EXPECT_GE(shortest_retry_wait(story), seconds(1) - Timing{}.tick - on_their_way)
+        << story.replay();
+}
+
 TEST(TimeStory, no_job_expires_before_its_queue_timeout) {
     // T2: else a job that was submitted just before a tick loses half a second.
     Story story;

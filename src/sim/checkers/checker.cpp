@@ -113,9 +113,11 @@ void Checker::changed(const JobView& job) {
              .generation = job.generation,
              .spec = job.spec,
              .is_in_run = job.run.has_value(),
-             .keeps = job.kept_until.has_value(),
+             .kept_until = job.kept_until,
              .discarded = job.discarded,
-             .ended_at = job.ended_at};
+             .ended_at = job.ended_at,
+             .wait = retry_wait_of(job, before)};
+    check_waits(job, before);
     if (job.run && job.run->attempt.epoch > before.epoch) check_claim(job, before);
     check_key(job);
     check_ends(job);
@@ -149,6 +151,7 @@ void Checker::check_ends(const JobView& job) {
         known->second.reported = attempt.end->reported;
         if (!first && !corrected) continue;
         if (!attempt.end->reported) check_given_up(job, attempt);
+        check_unstarted(job, attempt);
         const auto runs = parts_.witness.of(job.id);
         const auto run = std::find_if(runs.begin(), runs.end(),
                                       [&](const auto* r) { return r->attempt == key; });
@@ -171,6 +174,18 @@ void Checker::check_ends(const JobView& job) {
         job.state != JobState::succeeded)
         report("E1", fmt::format("{} was cancelled and ended as {}", job.id.text(),
                                  to_string(job.state)));
+}
+
+// O3, O4: who had to ask and never got its go did not run. Nobody is charged for that, whatever its
+// worker did.
+void Checker::check_unstarted(const JobView& job, const AttemptView& attempt) {
+    if (!attempt.terms.asks || attempt.start_committed) return;
+    const AttemptKey key{job.id, attempt.epoch};
+    if (attempt.end->ran != Ran::no)
+        report("O3", name(key) + " had no go, and is not said not to have run");
+    const bool is_last = attempt.epoch == job.epoch;
+    if (is_last && job.state == JobState::quarantined)
+        report("O3", name(key) + " had no go, and its job is in quarantine");
 }
 
 // O2: a lease ends by a commit, and only one that is over. T2: no outage may end one.

@@ -5,6 +5,7 @@
 //   in full, regularly  [P1] [P3] [P6] [P8] every accepted job is in exactly one place with a
 //                       deadline, holders match, budgets hold, nothing is left behind
 //                       [P5] the ledger tells every repair; E2 no careless release
+//   after each wait     T2 it was not too short on the true clock
 //   after each claim    E6 C4 by whom, in what order, from which queue, under which limit
 //   at the end          [P5] liveness: everything that can end has ended
 #pragma once
@@ -58,11 +59,18 @@ public:
     void kept(const LogChunk& chunk);
     // The end of a run in liveness mode.
     void finished(const AuditView& audit);
+    // No violation, but no proof of much either.
+    bool too_little_happened() const;
 
     const std::optional<Violation>& violation() const { return violation_; }
     void report(std::string promise, std::string what);
 
 private:
+    // A wait in service time, and the earliest instant at which it can have begun.
+    struct Wait {
+        TrueTime from;
+        Duration length;
+    };
     // What was last seen of a job.
     struct Known {
         JobState state = JobState::scheduled;
@@ -70,9 +78,10 @@ private:
         std::uint32_t generation = 0;
         std::shared_ptr<const JobSpec> spec = {};
         bool is_in_run = false;
-        bool keeps = false;  // its key and limits, for "retry now"
+        std::optional<ServiceTime> kept_until = std::nullopt;  // key and limits, for "retry now"
         bool discarded = false;
         std::optional<ServiceTime> ended_at = std::nullopt;
+        std::optional<Wait> wait = std::nullopt;  // before its next run
     };
     void check_exclusive(const WitnessedRun& run);
     void check_once(const WitnessedRun& run, const JobView& job);
@@ -80,6 +89,7 @@ private:
     void check_cancel(const WitnessedRun& run, const JobView& job);
     void check_ends(const JobView& job);
     void check_given_up(const JobView& job, const AttemptView& attempt);
+    void check_unstarted(const JobView& job, const AttemptView& attempt);
     void check_stale(const WitnessedRun& run, const JobView& job);
     // A policy that has judged ends of a job, and what it counts.
     struct Judge {
@@ -107,9 +117,16 @@ private:
     void check_relations(const AuditView& audit);
     void check_parent(const JobView& job, const std::map<JobId, const JobView*>& jobs,
                       ServiceTime now);
+    // wait_check.cpp
+    Duration earliness_allowed(Duration wait) const;
+    std::optional<TrueTime> died_at(const JobView& job) const;
+    std::optional<Wait> retry_wait_of(const JobView& job, const Known& before) const;
+    void check_waits(const JobView& job, const Known& before);
+    void check_wait(const JobView& job, TrueTime from, Duration wait, const char* name);
     // claim_check.cpp
     void check_claim(const JobView& job, const Known& before);
     void check_order(const JobView& job, const Offer& offer);
+    bool may_have_kept(const SessionView& session, const Known& before) const;
     void check_room(const JobView& job, const Thing& limit);
     void check_limits(const WitnessedRun& run);
     void check_key(const JobView& job);

@@ -14,6 +14,8 @@ namespace {
 
 Shape shape_of(const JobSpec& spec) { return {spec.tenant, spec.queue, spec.kind}; }
 
+constexpr auto freed_within = seconds(5);  // of service time, once it is over
+
 bool names(const JobSpec& spec, const Thing& thing) {
     const auto things = things_of(spec);
     return std::find(things.begin(), things.end(), thing) != things.end();
@@ -31,11 +33,11 @@ void Checker::check_claim(const JobView& job, const Known& before) {
     if (!matches(session->offer, shape_of(spec)))
         report("E6", what + " was claimed by a worker that does not offer to take it");
     check_order(job, session->offer);
+    const bool has_place = may_have_kept(*session, before);
     for (const auto& thing : things_of(spec)) {
         if (thing.kind != Thing::Kind::limit) continue;
         claimed_under_[{job.id, job.epoch}] = parts_.history.most_and_least(thing).first;
-        // What was kept for "retry now" is not taken anew: a limit may have been lowered since.
-        if (!before.keeps) check_room(job, thing);
+        if (!has_place) check_room(job, thing);
     }
 }
 
@@ -56,10 +58,15 @@ void Checker::check_order(const JobView& job, const Offer& offer) {
     }
 }
 
+// What is kept for "retry now" is not taken anew: a limit may have been lowered since. Kept it is
+// for a while only; and what was in `run` when it was last seen has ended and was claimed in one.
+bool Checker::may_have_kept(const SessionView& session, const Known& before) const {
+    const bool kept = before.kept_until && session.clock.now <= *before.kept_until + freed_within;
+    return before.is_in_run || kept;
+}
+
 // C4: no claim makes more holders than the limit allows by now; those that run may be more.
 void Checker::check_room(const JobView& job, const Thing& limit) {
-    // What runs again at once has kept its place, also if the limit was lowered meanwhile.
-    if (job.attempts.size() > 1) return;
     std::uint32_t running = 0;
     const auto most = parts_.history.most_and_least(limit).first;
     const auto counts = [&](const Known& known) {

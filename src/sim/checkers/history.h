@@ -32,10 +32,16 @@ inline SubmitKey submit_key(const JobSpec& spec) {
 
 struct SubmitHistory {
     JobSpec spec;
-    std::set<JobId> accepted;   // every id that was ever answered: must be one
-    std::uint32_t sent = 0;     // how often it was asked
-    std::uint32_t refused = 0;  // how often the answer was a definite no
-    bool gone = false;          // it was answered that its job has ended and was removed
+    std::set<JobId> accepted;          // every id that was ever answered: must be one
+    std::uint32_t sent = 0;            // how often it was asked
+    std::optional<TrueTime> asked_at;  // for the first time
+    std::uint32_t refused = 0;         // how often the answer was a definite no
+    bool gone = false;                 // it was answered that its job has ended and was removed
+
+    void note_sent(TrueTime now) {
+        ++sent;
+        if (!asked_at) asked_at = now;
+    }
 };
 
 struct CancelHistory {
@@ -43,7 +49,8 @@ struct CancelHistory {
     std::uint32_t generation = 0;
 };
 
-// Fewer, and a run has shown nothing.
+// Fewer, and a run has shown little. A sound one may: its only client may have met nothing but
+// outages. A campaign counts such runs, and many of them are a failure of the campaign.
 inline constexpr std::uint64_t accepted_least = 5;
 inline constexpr std::size_t succeeded_least = 1;  // of few, most may have been meant to fail
 

@@ -29,13 +29,12 @@ void Checker::check_output(const JobView& job) {
     for (const auto& attempt : job.attempts) {
         const AttemptKey key{job.id, attempt.epoch};
         const auto* run = parts_.witness.run_of(key);
-        // Of what was interrupted a server may have told the end by itself.
-        const bool said =
-            attempt.end && (attempt.end->succeeded || is_own_exit(attempt.end->cause));
-        if (!run || !said || !attempt.end->reported) continue;
+        const bool said = attempt.end && attempt.end->reported;
+        if (!run || !said) continue;
         if (parts_.output(key) == run->printed || says_that_some_is_missing(attempt)) continue;
-        report("P9", fmt::format("{} epoch {} has ended, and some of its output is lost",
-                                 job.id.text(), attempt.epoch.value));
+        report("P9",
+               fmt::format("{} epoch {} has ended ({}), and some of its output is lost",
+                           job.id.text(), attempt.epoch.value, to_string(attempt.end->cause)));
     }
 }
 

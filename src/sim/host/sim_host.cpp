@@ -91,7 +91,10 @@ void SimHost::remove(AttemptKey attempt) {
 
 Duration SimHost::durable_write() {
     const bool slow = parts_.plan.has(Fault::slow_disk) && rng_.chance(0.03);
-    return slow ? rng_.skewed(milliseconds(1), seconds(6)) : milliseconds(1);
+    if (!slow) return milliseconds(1);
+    // About as long as a go is good, too: then the shim must not start any more.
+    const auto go = parts_.plan.timing.go;
+    return rng_.chance(0.3) ? rng_.between(go / 2, go * 2) : rng_.skewed(milliseconds(1), go * 2);
 }
 
 bool SimHost::shim_fails_to_launch() {

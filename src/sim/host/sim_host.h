@@ -141,6 +141,9 @@ public:
     std::size_t read_most() const { return read_most_; }
     // How long until a write of a shim is durable.
     Duration durable_write();
+    // Whatever the worker is to prepare waits until then: it is heard, and starts nothing.
+    void hang_until(TrueTime until) { hangs_until_ = until; }
+    TrueTime hangs_until() const { return hangs_until_; }
     // Counts one shim that never comes up, if the plan has such.
     bool shim_fails_to_launch();
 
@@ -155,6 +158,7 @@ private:
     std::vector<BootTime> crashes_;
     std::optional<StateDirectory> copied_;
     std::size_t read_most_;
+    TrueTime hangs_until_;
     std::map<AttemptKey, AttemptDirectory> disk_;
     std::map<AttemptKey, std::unique_ptr<SimShim>> shims_;
 };

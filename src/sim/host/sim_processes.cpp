@@ -9,6 +9,7 @@ namespace perdure::sim {
 namespace {
 
 constexpr auto lock_patience = milliseconds(500);  // O8
+constexpr auto hang_step = seconds(1);             // a hang may end sooner than it was to
 
 }  // namespace
 
@@ -56,11 +57,17 @@ Task<Result<std::uint64_t>> SimProcesses::next_life() {
 
 Task<Result<void>> SimProcesses::prepare(Assignment assignment) {
     const auto key = assignment.attempt;
+    auto& world = host_.parts().world;
+    while (world.now() < host_.hangs_until()) {
+        reached<"worker_hung_with_an_assignment">();
+        co_await wait_for_disk(std::min(host_.hangs_until() - world.now(), hang_step));
+    }
     auto* busy = host_.other_epoch(key);
     if (busy) {
         reached<"lock_held_by_another_epoch">();
-        busy->kill(Cause::cut_off);
-        if (!busy->alive()) busy->kill_tree();
+        const bool is_older = busy->attempt().epoch < key.epoch;
+        if (is_older) busy->kill(Cause::cut_off);
+        if (is_older && !busy->alive()) busy->kill_tree();
         co_await wait_for_disk(lock_patience);
         if (host_.other_epoch(key)) co_return error(Errc::conflict, "the job's lock is held");
     }

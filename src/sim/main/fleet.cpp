@@ -25,8 +25,8 @@ double seconds_since(Clock::time_point start) {
 
 // One line for each fact; a failure is the only one with several lines, length first.
 std::string figures_text(const Figures& f) {
-    auto text = fmt::format("figures {} {} {} {} {} {}\n", f.seeds, f.faults, f.events, f.accepted,
-                            f.repeated, f.simulated.us);
+    auto text = fmt::format("figures {} {} {} {} {} {} {}\n", f.seeds, f.faults, f.events,
+                            f.accepted, f.quiet, f.repeated, f.simulated.us);
     for (const auto& failure : f.failures) {
         const auto told = describe(failure);
         text += fmt::format("failure {} {} {} {} {}\n{}", failure.verdict.seed,
@@ -37,6 +37,8 @@ std::string figures_text(const Figures& f) {
 }
 
 constexpr std::uint64_t seeds_that_reach_all = 2'000;
+constexpr std::uint64_t quiet_one_in = 100;  // at most; a broken server would make all runs so
+constexpr std::size_t rarest_shown = 6;
 
 // What no run can reach, by what a simulation is. Stories and unit tests do.
 constexpr std::string_view out_of_reach[] = {
@@ -56,6 +58,20 @@ std::vector<std::string> unreached(const FleetReport& report) {
     for (const auto& [name, count] : report.probes)
         if (count == 0) names.push_back(name);
     return names;
+}
+
+// Those that a shorter campaign, or the next one, may miss.
+std::string rarest(const FleetReport& report) {
+    std::vector<std::pair<std::uint64_t, std::string>> counts;
+    for (const auto& [name, count] : report.probes)
+        if (count > 0) counts.emplace_back(count, name);
+    const auto shown = std::min<std::size_t>(counts.size(), rarest_shown);
+    std::partial_sort(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(shown),
+                      counts.end());
+    std::string text;
+    for (std::size_t i = 0; i < shown; ++i)
+        text += fmt::format("{}{} ({})", i > 0 ? ", " : "", counts[i].second, counts[i].first);
+    return text;
 }
 
 std::string quoted_list(const std::vector<std::string>& names) {
@@ -78,6 +94,11 @@ std::vector<std::string> missing_probes(const FleetReport& report) {
                std::end(out_of_reach);
     });
     return names;
+}
+
+bool is_too_quiet(const FleetReport& report) {
+    const auto& f = report.figures;
+    return f.seeds >= quiet_one_in && f.quiet * quiet_one_in > f.seeds;
 }
 
 std::unique_ptr<Store> memory_store(const Plan& plan) {
@@ -153,7 +174,8 @@ void Fleet::collect(std::FILE* notes, FleetReport& report) {
         }
         if (word == "figures") {
             Figures f;
-            in >> f.seeds >> f.faults >> f.events >> f.accepted >> f.repeated >> f.simulated.us;
+            in >> f.seeds >> f.faults >> f.events >> f.accepted >> f.quiet >> f.repeated >>
+                f.simulated.us;
             report.figures.add(f);
         }
         if (word == "failure") {
@@ -179,11 +201,11 @@ std::string to_json(const FleetReport& report, double seconds) {
     for (const auto& failure : f.failures) failed.push_back(std::to_string(failure.verdict.seed));
     return fmt::format(
         "{{\"seeds\": {}, \"violations\": {}, \"simulated_hours\": {:.1f}, \"speed\": {:.0f}, "
-        "\"faults\": {}, \"jobs_accepted\": {}, \"repeated\": {}, \"crashed\": {}, "
+        "\"faults\": {}, \"jobs_accepted\": {}, \"quiet\": {}, \"repeated\": {}, \"crashed\": {}, "
         "\"first_seed\": {}, \"seconds\": {:.1f}, \"failed_seeds\": [{}], "
         "\"probes_unreached\": [{}]}}",
         f.seeds, f.failures.size(), f.simulated.seconds() / 3600, speed(report, seconds), f.faults,
-        f.accepted, f.repeated, report.lost, report.first, seconds, quoted_list(failed),
+        f.accepted, f.quiet, f.repeated, report.lost, report.first, seconds, quoted_list(failed),
         quoted_list(unreached(report)));
 }
 
@@ -194,16 +216,18 @@ std::string to_text(const FleetReport& report, double seconds) {
         text += fmt::format("a process died; replay:{}\n", words);
     const auto& f = report.figures;
     text += fmt::format(
-        "{} seeds from {} on, {:.1f} simulated hours, {} faults, {} jobs accepted, {} seeds "
-        "repeated\n{:.0f} times real time on each of {} cores, {:.1f} s\n",
-        f.seeds, report.first, f.simulated.seconds() / 3600, f.faults, f.accepted, f.repeated,
-        speed(report, seconds), report.jobs, seconds);
+        "{} seeds from {} on, {:.1f} simulated hours, {} faults, {} jobs accepted, {} quiet "
+        "runs, {} seeds repeated\n{:.0f} times real time on each of {} cores, {:.1f} s\n",
+        f.seeds, report.first, f.simulated.seconds() / 3600, f.faults, f.accepted, f.quiet,
+        f.repeated, speed(report, seconds), report.jobs, seconds);
     const auto missing = unreached(report);
     text +=
         missing.empty() ? "all probes reached\n" : "never reached: " + quoted_list(missing) + "\n";
+    text += fmt::format("rarest: {}\n", rarest(report));
     const auto blind = missing_probes(report);
     if (!blind.empty())
         text += fmt::format("blind: no run of {} has reached {}\n", f.seeds, quoted_list(blind));
+    if (is_too_quiet(report)) text += "too little happened in too many runs\n";
     text += fmt::format("violations: {}", f.failures.size() + report.lost);
     return text;
 }

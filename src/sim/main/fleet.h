@@ -49,6 +49,8 @@ private:
 
 // Probes that a campaign this long should have reached and has not: the simulator is blind there.
 std::vector<std::string> missing_probes(const FleetReport& report);
+// Too many runs have shown too little: whatever is checked was hardly there.
+bool is_too_quiet(const FleetReport& report);
 std::string to_json(const FleetReport& report, double seconds);
 std::string to_text(const FleetReport& report, double seconds);
 

@@ -126,7 +126,8 @@ int run(const Arguments& arguments) {
     const bool good = report.figures.failures.empty() && report.lost == 0;
     // A run for a time reaches as much as the machine allows: it is no campaign.
     const bool is_campaign = arguments.seconds_max == 0;
-    return good && (!is_campaign || missing_probes(report).empty()) ? 0 : 1;
+    const bool saw_enough = missing_probes(report).empty() && !is_too_quiet(report);
+    return good && (!is_campaign || saw_enough) ? 0 : 1;
 }
 
 }  // namespace

@@ -58,8 +58,8 @@ std::vector<JobRequest> Clients::draw_batch() {
         // Seldom for somebody else: then those that wait for it are refused, and all with them.
         auto spec = draw_spec(mixed && rng_.chance(0.3) ? draw_tenant() : tenant);
         // Seldom one that was submitted before: it is found, and counts for those that wait for it.
-        const auto before = !mixed && rng_.chance(0.1) ? draw_submitted() : std::nullopt;
-        if (before && before->tenant == tenant) {
+        const auto before = rng_.chance(0.1) ? draw_submitted() : std::nullopt;
+        if (before) {
             reached<"batch_with_a_job_that_was_there">();
             spec = *before;
         }
@@ -97,7 +97,8 @@ Task<void> Clients::submit_batch(std::size_t client) {
     each([](SubmitHistory& history, const JobRequest& request) { history.spec = request.spec; });
     constexpr int tries = 20;
     for (int i = 0; i < tries; ++i) {
-        each([](SubmitHistory& history, const JobRequest&) { ++history.sent; });
+        const auto now = parts_.world.now();
+        each([now](SubmitHistory& history, const JobRequest&) { history.note_sent(now); });
         auto submit_all = [batch](JobService& jobs) { return jobs.submit_all(batch, WallTime{}); };
         auto answer = co_await ask<SubmittedAll>(client, std::move(submit_all));
         const auto* refused = answer && *answer ? std::get_if<RefusedJob>(&**answer) : nullptr;

@@ -33,11 +33,16 @@ JobSpec Clients::draw_spec(const std::string& tenant) {
     const auto& plan = parts_.plan;
     JobSpec spec{.tenant = tenant, .queue = draw_of(plan.queues), .kind = draw_of(plan.kinds)};
     if (rng_.chance(0.02)) spec.kind = unserved_kind;
-    spec.args = parts_.scripts.add(draw_script(rng_, plan));
+    auto script = draw_script(rng_, plan);
     spec.priority = static_cast<std::uint8_t>(rng_.below(10));
     const auto effects = rng_.below(5);
     if (effects <= 1) spec.effects = Effects::resumable;
     if (effects == 2) spec.effects = Effects::once;
+    // Some outlive their lease and `hold`, so that they are in quarantine and run.
+    const bool outlives =
+        spec.effects == Effects::once && plan.mode == Mode::safety && rng_.chance(0.5);
+    if (outlives) script.length = seconds(60);
+    spec.args = parts_.scripts.add(std::move(script));
     if (rng_.chance(0.3)) spec.key = fmt::format("key-{}", rng_.below(3));
     if (rng_.chance(0.2)) spec.limits.push_back("pool");
     const auto policy = rng_.below(8);
@@ -47,7 +52,7 @@ JobSpec Clients::draw_spec(const std::string& tenant) {
     if (rng_.chance(0.3)) spec.policy.rules = draw_rules(rng_, spec.effects);
     // Half of those that choose nothing inherit: the worker that has one may have its own policy.
     if (policy >= 5 && spec.policy.rules.empty()) spec.policy.level = PolicyLevel::server;
-    spec.timeouts.run = rng_.between(seconds(2), plan.job_max * 3);
+    spec.timeouts.run = outlives ? plan.length : rng_.between(seconds(2), plan.job_max * 3);
     if (rng_.chance(0.15)) spec.timeouts.queue = rng_.between(seconds(1), seconds(20));
     if (rng_.chance(0.1)) spec.timeouts.total = rng_.between(seconds(2), seconds(60));
     if (rng_.chance(0.1)) spec.hold = rng_.between(seconds(0), seconds(10));
@@ -61,7 +66,7 @@ JobSpec Clients::draw_spec(const std::string& tenant) {
 }
 
 // A single client may spend its time on other things than submits: it gets some more, for submits
-// alone, so that a run in which too little happened is the system's doing.
+// alone, so that few runs show little.
 bool Clients::is_done(TrueTime until) const {
     constexpr auto longest_overtime = seconds(30);
     const auto now = parts_.world.now();
@@ -99,7 +104,7 @@ Task<std::optional<JobId>> Clients::submit(std::size_t client, JobSpec spec) {
     parts_.history.submits[key].spec = spec;
     constexpr int tries = 20;
     for (int i = 0; i < tries; ++i) {
-        ++parts_.history.submits[key].sent;
+        parts_.history.submits[key].note_sent(parts_.world.now());
         auto submit_it = [spec](JobService& jobs) { return jobs.submit(spec); };
         auto answer = co_await ask<Submitted>(client, std::move(submit_it));
         auto& history = parts_.history.submits[key];
@@ -128,12 +133,13 @@ Task<std::optional<JobId>> Clients::submit(std::size_t client, JobSpec spec) {
 Task<void> Clients::meddle(std::size_t client) {
     const auto known = known_[rng_.below(known_.size())];
     const auto job = known.id;
-    switch (rng_.below(6)) {
+    switch (rng_.below(7)) {
         case 0: co_await cancel(client, job); break;
-        case 1: co_await deal_with(client); break;
-        case 2: co_await hold_for_a_while(client, job); break;
-        case 3: co_await add_callback(client, known); break;
-        case 4:  // its author asks once more, long after
+        case 1:
+        case 2: co_await deal_with(client); break;
+        case 3: co_await hold_for_a_while(client, job); break;
+        case 4: co_await add_callback(client, known); break;
+        case 5:  // its author asks once more, long after
             if (auto spec = draw_submitted()) co_await submit(client, std::move(*spec));
             break;
         default: {
@@ -175,7 +181,7 @@ Task<void> Clients::cancel(std::size_t client, JobId job) {
 
 // Whoever deals with quarantine looks for it.
 Task<JobId> Clients::find_quarantined(std::size_t client) {
-    constexpr int looks = 6;
+    constexpr int looks = 12;
     for (int i = 0; i < looks; ++i) {
         const auto job = known_[rng_.below(known_.size())].id;
         auto look = [job](JobService& jobs) { return jobs.job(job); };
@@ -187,11 +193,12 @@ Task<JobId> Clients::find_quarantined(std::size_t client) {
 
 Task<void> Clients::deal_with(std::size_t client) {
     const auto drawn = rng_.below(3);
-    const auto action = static_cast<QuarantineAction>(drawn);
+    const auto action =
+        rng_.chance(0.3) ? QuarantineAction::release : static_cast<QuarantineAction>(drawn);
     const auto job = co_await find_quarantined(client);
     if (!job) co_return;
     const bool release = action == QuarantineAction::release;
-    const bool flagged = release && rng_.below(2) == 0;
+    const bool flagged = release && rng_.chance(0.3);
     if (release) ++parts_.history.releases[job];
     if (flagged) parts_.history.flagged_releases.insert(job);
     auto deal_with_it = [job, action, flagged](JobService& jobs) {

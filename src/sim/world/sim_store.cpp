@@ -189,8 +189,13 @@ Task<Result<GroupReply>> SimStore::commit(Group group) {
 }
 
 Task<Result<Settled>> SimStore::settle_unknown(ServerId server, std::uint64_t fence) {
-    return remote<Settled>([=](Store& store) { return store.settle_unknown(server, fence); },
-                           std::nullopt, "settle_unknown ");
+    Operation<Settled> operation = [=](Store& store) {
+        return store.settle_unknown(server, fence);
+    };
+    auto settled = co_await remote<Settled>(std::move(operation), std::nullopt, "settle_unknown ");
+    // Back for a moment only: whatever was committed without an answer is not answered now either.
+    if (settled && database_.draws(Fault::store_down)) database_.go_down_again();
+    co_return settled;
 }
 
 Task<Result<ServiceView>> SimStore::service() {

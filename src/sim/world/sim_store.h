@@ -21,6 +21,7 @@ public:
     SimDatabase(World& world, const Plan& plan, Store& inner);
 
     void go_down(Duration length);
+    void go_down_again() { go_down(rng_.between(milliseconds(200), seconds(7))); }
     // A new primary: what was under way is lost or unknown, what was acknowledged is not.
     void fail_over(Duration length);
     bool is_down() const { return world_.now() < down_until_; }
