@@ -6,6 +6,9 @@
 
 namespace perdure::drill {
 
+// scenario_rows.cpp: a part of rows()
+const std::vector<Row>& scenario_rows();
+
 // jobs.cpp: a single job and its supervisor
 Result<double> cannot_be_launched(const Run& run);
 Result<double> killed_before_checkpoint(const Run& run);
@@ -46,6 +49,7 @@ Result<double> worker_is_stopped_with_never(const Run& run);
 Result<double> worker_is_replaced(const Run& run);
 Result<double> report_is_lost(const Run& run);
 Result<double> assigned_to_a_worker_that_stops(const Run& run);
+Result<double> kills_its_worker(const Run& run);
 
 // faults.cpp: what only a fault point can make happen at will
 Result<double> assignment_is_lost(const Run& run);
@@ -54,6 +58,7 @@ Result<double> lock_is_held(const Run& run);
 Result<double> process_cannot_be_set_up(const Run& run);
 Result<double> clean_up_fails(const Run& run);
 Result<double> store_conflicts(const Run& run);
+Result<double> worker_is_deaf(const Run& run);
 
 // restarts.cpp: our own processes
 Result<double> worker_is_killed(const Run& run);

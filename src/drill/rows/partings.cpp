@@ -8,6 +8,8 @@ namespace perdure::drill {
 namespace {
 
 constexpr double cut_for_s = 1;
+constexpr double patience_with_culprit_s = 90;
+constexpr std::ptrdiff_t crashes_allowed = 3;  // the third is for a person
 constexpr const char* no_drain = "timing.drain=0s";
 
 Result<JobFacts> stop_and_wait(const Run& run, const char* policy, const Expected& expected,
@@ -110,6 +112,54 @@ Result<double> assigned_to_a_worker_that_stops(const Run& run) {
     const auto job = check_end(run, *id, {.starts = 1});
     if (!job) return job.error();
     return seconds_between(injected, started->at);
+}
+
+namespace {
+
+// Kills whatever worker its watchdog keeps, a moment after it has seen it.
+std::string kills_workers() {
+    return std::string(says_start) +
+           "parent() { read -r _ _ _ P _ <\"/proc/$1/stat\"; }\n"
+           "parent $PPID; parent $P; D=$P\n"
+           "while :; do for C in $(cat /proc/$D/task/$D/children); do\n"
+           "grep -q child-worker \"/proc/$C/cmdline\" && sleep 0.3 && kill -9 $C\n"
+           "done; sleep 0.05; done\n";
+}
+
+// Suspected as long as it has company, charged when it runs alone, and then for a person.
+Result<void> check_culprit(const JobFacts& job) {
+    std::ptrdiff_t charged = 0;
+    std::ptrdiff_t suspected = 0;
+    for (const auto& attempt : job.attempts) {
+        charged += attempt.cause == "crash(worker)" ? 1 : 0;
+        suspected += attempt.cause == "suspect" ? 1 : 0;
+    }
+    const bool all = charged + suspected == std::ssize(job.attempts);
+    if (job.state != "quarantined" || charged != crashes_allowed || suspected == 0 || !all)
+        return wrong("the job that kills its worker: " + job.story());
+    return {};
+}
+
+}  // namespace
+
+// Whoever adopts it dies of it. The job beside it goes on all the while, and is not started again.
+Result<double> kills_its_worker(const Run& run) {
+    const auto& site = *run.site;
+    const auto first = site.start_worker({.name = run.name + ".a", .queue = run.name});
+    if (!first) return first.error();
+    const auto beside = start_job(run, job_with(run, stays()));
+    if (!beside) return beside.error();
+    const auto culprit = start_job(run, job_with(run, kills_workers()));
+    if (!culprit) return culprit.error();
+    const auto empty = site.start_worker({.name = run.name + ".b", .queue = run.name});
+    if (!empty) return empty.error();
+    const auto job = site.api().wait_until_ended(culprit->job, patience_with_culprit_s);
+    if (!job) return job.error();
+    if (auto found = check_culprit(*job); !found) return found.error();
+    run.witness.open_gate();
+    const auto unharmed = check_end(run, beside->job, {.causes = {"exit"}, .starts = 1});
+    if (!unharmed) return unharmed.error();
+    return seconds_between(culprit->trace.at, job->ended_at);
 }
 
 }  // namespace perdure::drill
