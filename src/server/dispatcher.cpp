@@ -5,22 +5,17 @@
 
 #include "base/fault.h"
 #include "base/probe.h"
-#include "base/zoo.h"
 
 namespace perdure {
 
-Dispatcher::Dispatcher(Clock& clock, GroupCommit& commits, Timing timing, Log log)
-    : clock_(clock),
-      commits_(commits),
-      timing_(timing),
-      log_(std::move(log)),
-      alarm_(clock.make_alarm()) {}
+Dispatcher::Dispatcher(Clock& clock, GroupCommit& commits, Log log)
+    : commits_(commits), log_(std::move(log)), alarm_(clock.make_alarm()) {}
 
 Task<void> Dispatcher::run(Stop& stop) {
     stop.wakes(*alarm_);
     bool more = false;
     while (!stop.requested()) {
-        if (!more) co_await alarm_->wait(zoo(Bug::needed_wake_up) ? hours(1) : timing_.tick);
+        if (!more) co_await alarm_->wait(hours(1));
         if (!commits_.healthy()) {
             close_all();
             more = false;

@@ -1,5 +1,5 @@
 // Dispatcher: gives ready jobs to the sessions whose streams end here. It claims when somebody
-// rings, and every half second in any case: all notifications may be lost [P7].
+// rings. All notifications may be lost [P7]: while there is work, the ticker rings in any case.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 
 #include "base/id.h"
 #include "base/log.h"
-#include "core/timing.h"
 #include "ports/clock.h"
 #include "ports/gate.h"
 #include "server/group_commit.h"
@@ -31,7 +30,7 @@ public:
     // thousands of slots is filled by a few of them.
     static constexpr std::uint32_t claim_max = 1000;
 
-    Dispatcher(Clock& clock, GroupCommit& commits, Timing timing, Log log);
+    Dispatcher(Clock& clock, GroupCommit& commits, Log log);
 
     Task<void> run(Stop& stop);
     void attach(SessionId session, std::uint64_t stream, std::shared_ptr<Outbox> outbox);
@@ -49,9 +48,7 @@ private:
     };
     Task<bool> claim_for_all();
 
-    Clock& clock_;
     GroupCommit& commits_;
-    Timing timing_;
     Log log_;
     std::unique_ptr<Alarm> alarm_;
     std::map<SessionId, Attached> attached_;

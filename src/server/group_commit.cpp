@@ -73,7 +73,10 @@ Error GroupCommit::why_late(const Flight& flight) {
 Task<void> GroupCommit::watch_deadlines(Stop& stop) {
     stop.wakes(*deadline_alarm_);
     while (!stop.requested()) {
-        co_await deadline_alarm_->wait(options_.timing.tick);
+        co_await deadline_alarm_->wait(is_idle() ? options_.timing.idle_tick
+                                                 : options_.timing.tick);
+        // Who claims must hear of it, to let go of the streams.
+        if (!healthy() && work_alarm_) work_alarm_->ring();
         if (zoo(Bug::waiters_never_refused)) continue;
         const auto now = clock_.boot();
         for (auto& flight : flights_) {
@@ -263,7 +266,8 @@ void GroupCommit::note_activity(const CommitBatch& batch, bool work_appeared) {
     const bool can_claim = work_appeared || slots_may_be_free;
     if (can_claim && !seen_by_claims && work_alarm_) work_alarm_->ring();
     const bool active = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
-        return request->lane != Lane::renewals && request->lane != Lane::tick;
+        // A claim only follows what was activity; by itself it says nothing.
+        return request->lane == Lane::reports || request->lane == Lane::submits;
     });
     if (active && activity_alarm_) activity_alarm_->ring();
 }

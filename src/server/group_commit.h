@@ -73,7 +73,7 @@ public:
     bool healthy() const;
     // Rung whenever a commit made something `ready`: a hint, nothing depends on it.
     void on_work(Alarm& alarm) { work_alarm_ = &alarm; }
-    // Rung whenever anything but renewals and ticks was committed.
+    // Rung whenever anything but renewals, ticks and claims was committed.
     void on_activity(Alarm& alarm) { activity_alarm_ = &alarm; }
     // Told of every repair that is committed, and of the starts after it.
     void on_recoveries(RecoveryMeter& meter) { meter_ = &meter; }

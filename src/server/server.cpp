@@ -27,7 +27,7 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
                ports.fatal, log),
       sweeper_(ports.store, ports.clock, commits_, log),
       ticker_(ports.store, ports.clock, commits_, sweeper_, me_, timing, log),
-      dispatcher_(ports.clock, commits_, timing, log),
+      dispatcher_(ports.clock, commits_, log),
       sessions_(ports.store, commits_, dispatcher_, timing, ports.fatal, log),
       jobs_(ports.store, ports.clock, commits_, dispatcher_, timing, log),
       pruner_(ports.clock, commits_, ticker_, ports.blobs, log),
@@ -35,6 +35,7 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
       gate_(ports.clock.executor()) {
     commits_.on_work(dispatcher_.alarm());
     commits_.on_activity(ticker_.alarm());
+    ticker_.rings(dispatcher_.alarm());
     commits_.on_commit([this](const Change& change, const ChangeReply& reply) {
         failures_.look_at(change, reply);
         if (const auto wait = wait_begun_by(change, reply)) ticker_.expect_end_of(*wait);

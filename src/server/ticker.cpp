@@ -32,28 +32,47 @@ Task<void> Ticker::run(Stop& stop) {
         if (!decision.send && clock_.boot() - swept_at_ >= timing_.outage) {
             co_await sweep();
             co_await look_around();
+            ring_if_busy();
             continue;
         }
         if (!decision.send) {
             co_await alarm_->wait(until_next(decision.wait));
             // Whatever rang may have ended the idleness; the next look tells.
             idle_ = false;
+            ring_if_busy();
             continue;
         }
-        const Tick change;
-        ticked_at_ = clock_.boot();
-        forget_ended_waits();
-        auto reply = co_await commits_.commit(Lane::tick, change);
-        const bool was_overtaken = reply.is(Errc::conflict);
-        if (reply) ticked_at_ = commits_.seen().sent_at.value_or(ticked_at_);
-        if (was_overtaken) reached<"another_server_ticked_first">();
-        // The other tick may have led a group, and nobody sweeps after those.
-        if (reply || was_overtaken)
+        if (co_await tick())
             co_await sweep();
         else
             co_await alarm_->wait(timing_.tick);
         co_await look_around();
+        ring_if_busy();
     }
+}
+
+// True if somebody has ticked: this server, or another one.
+Task<bool> Ticker::tick() {
+    std::vector<Change> changes;
+    changes.push_back(Tick{});
+    if (renewal_) changes.push_back(*renewal_);
+    renewal_.reset();
+    ticked_at_ = clock_.boot();
+    forget_ended_waits();
+    const auto replies = co_await commits_.commit_all(Lane::tick, std::move(changes));
+    const auto& ticked = replies.front();
+    const bool was_overtaken = ticked.is(Errc::conflict);
+    if (ticked) ticked_at_ = commits_.seen().sent_at.value_or(ticked_at_);
+    if (was_overtaken) reached<"another_server_ticked_first">();
+    // The other tick may have led a group, and nobody sweeps after those.
+    co_return ticked || was_overtaken;
+}
+
+void Ticker::ring_if_busy() {
+    const bool is_time = clock_.boot() - rung_at_ >= timing_.tick;
+    if (idle_ || !is_time || !when_busy_ || zoo(Bug::needed_wake_up)) return;
+    rung_at_ = clock_.boot();
+    when_busy_->ring();
 }
 
 // Under load every group ticks; nobody but this loop sweeps. It leaves the tick to another server
@@ -111,9 +130,13 @@ Task<void> Ticker::look_around() {
     is_keeper_ = view->keeper.holder == me_;
     if (decision.kind == KeeperDecision::Kind::wait) co_return;
     const TakeKeeper change{view->keeper, decision.next};
+    if (decision.kind == KeeperDecision::Kind::renew) {
+        renewal_ = change;
+        co_return;
+    }
     auto reply = co_await commits_.commit(Lane::reports, change);
     is_keeper_ = reply.has_value();
-    if (reply && decision.kind == KeeperDecision::Kind::take) reached<"keeper_changed">();
+    if (reply) reached<"keeper_changed">();
 }
 
 }  // namespace perdure

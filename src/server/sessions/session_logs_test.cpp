@@ -122,7 +122,7 @@ private:
     boost::asio::io_context context_{1};
     AsioClock clock_{context_};
     GroupCommit commits_{store_, clock_, {}, {}, Log{}};
-    Dispatcher dispatcher_{clock_, commits_, Timing{}, Log{}};
+    Dispatcher dispatcher_{clock_, commits_, Log{}};
     SessionService sessions_{store_, commits_, dispatcher_, Timing{}, {}, Log{}};
 };
 
