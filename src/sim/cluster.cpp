@@ -64,9 +64,9 @@ void Cluster::start_server(std::size_t i) {
     };
     Log log;
     if (parts_.log) log = Log(*parts_.log, fmt::format("server {}", i));
-    node.server = std::make_unique<Server>(
-        ServerPorts{*node.store, *node.clock, *node.random, give_up, node.blobs.get()},
-        parts_.plan.timing, log);
+    ServerPorts ports{*node.store, *node.clock, *node.random, give_up, node.blobs.get()};
+    if (parts_.plan.lane_max > 0) ports.lane_max = parts_.plan.lane_max;
+    node.server = std::make_unique<Server>(ports, parts_.plan.timing, log);
     node.server->use(parts_.plan.book);
     node.server->start();
 }

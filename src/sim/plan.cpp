@@ -99,6 +99,8 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     plan.book = draw_book(rng, plan.workers);
     draw_shapes(rng, plan);
     draw_settings(rng, plan);
+    // So few that what comes at once finds its lane full.
+    if (rng.chance(0.2)) plan.lane_max = static_cast<std::size_t>(rng.between(1, 4));
     return plan;
 }
 
@@ -111,6 +113,7 @@ std::string Plan::text() const {
         if (is_so) also += fmt::format(", {}", what);
     };
     add(worth_sending_ahead > 1, "small groups wait");
+    add(lane_max > 0, "lanes are short");
     add(limits_change, "limits change");
     add(queues_pause, "queues pause");
     add(retention_ends, "retention ends");

@@ -36,6 +36,7 @@ struct Plan {
     Mode mode = Mode::safety;
     StoreKind store = StoreKind::memory;
     std::size_t worth_sending_ahead = 1;  // what the store says of itself: small groups wait
+    std::size_t lane_max = 0;             // rows that may wait for a commit; zero: as in production
     Timing timing;
     std::uint32_t servers = 1;
     std::uint32_t workers = 1;

@@ -51,11 +51,18 @@ TEST(JsonText, refuses_what_is_not) {
         EXPECT_FALSE(is_json(text)) << text;
 }
 
+std::string nested(std::size_t depth) {
+    std::string text(depth, '[');
+    text += '1';
+    text.append(depth, ']');
+    return text;
+}
+
 TEST(JsonText, refuses_what_is_nested_too_deeply) {
     // As deep as a server takes it, and no deeper: otherwise the result would be lost there.
-    EXPECT_TRUE(is_json(std::string(32, '[') + "1" + std::string(32, ']')));
-    EXPECT_FALSE(is_json(std::string(33, '[') + std::string(33, ']')));
-    EXPECT_FALSE(is_json(std::string(100'000, '[') + std::string(100'000, ']')));
+    EXPECT_TRUE(is_json(nested(32)));
+    EXPECT_FALSE(is_json(nested(33)));
+    EXPECT_FALSE(is_json(nested(100'000)));
 }
 
 TEST(JsonText, writes_any_bytes_as_a_valid_string) {
