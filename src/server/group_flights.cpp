@@ -248,7 +248,9 @@ Task<bool> GroupCommit::settle() {
 CommitBatch GroupCommit::take_lost_replies(Flight& flight) {
     reached<"unknown_outcome_was_committed">();
     good_at_ = clock_.boot();
-    if (flight.tick) lost_tick_ = {*flight.tick, flight.asked_at};
+    // Of several that rest on one tick, only the first can have counted.
+    if (flight.tick && (!lost_tick_ || lost_tick_->clock.tick < flight.tick->tick))
+        lost_tick_ = {*flight.tick, flight.asked_at};
     CommitBatch again;
     for (auto& request : flight.batch) {
         const auto& changes = request->changes;
