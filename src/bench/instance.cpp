@@ -67,6 +67,9 @@ Result<std::unique_ptr<Instance>> Instance::start(InstanceOptions options) {
     std::vector<std::string> words = {own_program(),           chosen.role, "--data",
                                       chosen.folder + "/data", "--listen",  "127.0.0.1:0",
                                       "--log-level",           "warn"};
+    for (const auto& setting : chosen.settings) words.insert(words.end(), {"--set", setting});
+    if (!chosen.preload.empty())
+        words.insert(words.begin(), {"/usr/bin/env", "LD_PRELOAD=" + chosen.preload});
     if (chosen.role == "up") words.insert(words.end(), {"--slots", std::to_string(chosen.slots)});
     const auto log_before = content_of(instance->log()).size();
     auto child = Child::start(words, instance->log());
@@ -116,6 +119,18 @@ Memory Instance::memory() const {
     return memory;
 }
 
+std::vector<pid_t> Instance::processes() const {
+    auto all = children_of(child_->pid());
+    all.push_back(child_->pid());
+    return all;
+}
+
+std::vector<pid_t> Instance::server_process() const {
+    auto all = children_of(child_->pid());
+    std::erase_if(all, [](pid_t pid) { return is_role(pid, "child-worker"); });
+    return all;
+}
+
 std::string Instance::containment() const {
     const auto text = content_of(log());
     constexpr std::string_view before = " slots; ";
@@ -143,6 +158,10 @@ Result<boost::json::value> Instance::get(std::string_view target) {
 
 Result<boost::json::value> Instance::post(std::string_view target, std::string_view body) {
     return call(request_bytes("POST", target, body));
+}
+
+Result<boost::json::value> Instance::put(std::string_view target, std::string_view body) {
+    return call(request_bytes("PUT", target, body));
 }
 
 Result<std::map<std::string, std::size_t>> Instance::counts(std::string_view queue) {
