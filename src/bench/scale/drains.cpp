@@ -43,6 +43,7 @@ Result<void> submit_all(const Instance& server, const DrainCase& drain, double l
 struct Drained {
     Reading rate;
     bool is_finished = false;
+    std::size_t fenced = 0;
 };
 
 // All jobs are there before the first worker has a stream.
@@ -58,7 +59,8 @@ Result<Drained> drain_one(const ScaleWorld& world, const DrainCase& drain) {
     const Stopwatch watch;
     const auto ended = (*fleet)->drain(drain_jobs, deadline);
     if (!ended) return error(ended.error().code, drain.what + ": " + ended.error().what);
-    return Drained{{drain.what, watch.rate(*ended), "/s"}, *ended >= drain_jobs};
+    return Drained{
+        {drain.what, watch.rate(*ended), "/s"}, *ended >= drain_jobs, (*fleet)->fenced()};
 }
 
 std::function<std::string(std::size_t)> noops_over(std::size_t queues) {
@@ -114,6 +116,9 @@ ScaleRow drain_row(std::string name, const Drained& small, const Drained& large,
             .small = small.rate,
             .large = large.rate,
             .wanted = wanted,
+            .note = large.fenced == 0
+                        ? ""
+                        : fmt::format("{} attempts were given up unconfirmed. ", large.fenced),
             .gave_up = !large.is_finished};
 }
 
@@ -146,7 +151,7 @@ ScaleRows measure_many_kinds(const ScaleWorld& world) {
 ScaleRows measure_many_tenants(const ScaleWorld& world) {
     auto rows = two_drains(world, "tenants", tenants_case(1), tenants_case(many_names));
     if (rows)
-        rows->front().note = fmt::format(
+        rows->front().note += fmt::format(
             "{} workers; each takes {} jobs of a tenant, then offers the next by a heartbeat; with "
             "one tenant it sends as many heartbeats",
             tenant_workers, drain_jobs / many_names);

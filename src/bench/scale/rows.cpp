@@ -14,13 +14,11 @@ std::string number_text(double value) {
 }
 
 // "/s" stands close to its number, words do not.
-std::string value_text(double value, const std::string& unit) {
-    return number_text(value) + (unit.starts_with("/") ? "" : " ") + unit;
-}
+std::string unit_text(const std::string& unit) { return (unit.starts_with("/") ? "" : " ") + unit; }
 
 std::string reading_text(const std::optional<Reading>& reading) {
     if (!reading) return "–";
-    const auto value = value_text(reading->value, reading->unit);
+    const auto value = number_text(reading->value) + unit_text(reading->unit);
     return reading->what.empty() ? value : reading->what + ": " + value;
 }
 
@@ -37,10 +35,9 @@ std::string wanted_text(const ScaleRow& row) {
     const auto& wanted = row.wanted;
     if (wanted.of == Wanted::Of::nothing) return "–";
     const bool by_ratio = wanted.of == Wanted::Of::ratio;
-    const auto unit = by_ratio || !row.large ? std::string() : row.large->unit;
-    auto text = fmt::format("{} {}{}", wanted.is == Wanted::Is::at_least ? "≥" : "≤",
-                            by_ratio ? "ratio " : "", value_text(wanted.bound, unit));
-    while (text.ends_with(' ')) text.pop_back();
+    const auto* sign = wanted.is == Wanted::Is::at_least ? "≥" : "≤";
+    auto text = fmt::format("{} {}{}", sign, by_ratio ? "ratio " : "", wanted.bound);
+    if (!by_ratio && row.large) text += unit_text(row.large->unit);
     if (wanted.goal > 0) text += fmt::format(", goal {}", wanted.goal);
     return text;
 }

@@ -65,7 +65,7 @@ Result<void> Claimant::report(const Assigned& attempt, std::string_view what,
                               std::string_view answer) {
     const auto said = call("/v1/worker/report", report_body(session_, {attempt}, what));
     if (!said) return said.error();
-    if (answers_in(*said, answer) != 1)
+    if (answers_in(*said) != std::vector{answer})
         return error(Errc::unavailable, "a report was refused: " + *said);
     return {};
 }

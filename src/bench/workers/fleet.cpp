@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace perdure::bench {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 constexpr double heartbeat_period_s = 2;
 constexpr std::size_t calls_at_once_max = 64;
 constexpr double fleet_wait_s = 0.01;
+constexpr std::size_t refusal_shown = 300;  // bytes
 
 }  // namespace
 
@@ -101,38 +103,50 @@ Result<void> Fleet::take_from_stream(Worker& worker, std::string_view bytes) {
     worker.text.append(bytes);
     std::vector<Assigned> come;
     take_assignments(worker.text, come);
-    if (!come.empty()) report(worker, std::move(come));
-    return {};
-}
-
-void Fleet::report(Worker& worker, std::vector<Assigned> come) {
+    if (come.empty()) return {};
     worker.seen = std::max(worker.seen, come.back().number);
     worker.attempts.insert(worker.attempts.end(), come.begin(), come.end());
     worker.list.clear();
-    const auto body = report_body(worker.session, come, what_);
+    report(worker, std::move(come));
+    return {};
+}
+
+void Fleet::report(Worker& worker, std::vector<Assigned> attempts) {
+    const auto body = report_body(worker.session, attempts, what_);
     calls_->post("/v1/worker/report", body,
-                 [this, &worker, told = std::move(come)](std::string_view answer) {
+                 [this, &worker, told = std::move(attempts)](std::string_view answer) {
                      return take_answers(worker, told, answer);
                  });
 }
 
 Result<void> Fleet::take_answers(Worker& worker, const std::vector<Assigned>& told,
                                  std::string_view body) {
-    if (answers_in(body, what_ == asks ? "go" : "ok") != told.size())
+    const auto answers = answers_in(body);
+    if (answers.size() != told.size())
         return error(Errc::unavailable,
-                     fmt::format("a report was refused: {}", body.substr(0, 300)));
-    reported_ += told.size();
-    if (what_ == has_succeeded) count_ended(worker, told);
+                     fmt::format("a report was answered {}", body.substr(0, refusal_shown)));
+    std::set<std::uint64_t> gone;
+    std::vector<Assigned> again;
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < told.size(); ++i) {
+        const bool is_fenced = answers[i] == "fenced";
+        const bool is_taken = answers[i] == "ok" || answers[i] == "go";
+        if (!is_fenced && !is_taken) again.push_back(told[i]);
+        if (is_fenced || (is_taken && what_ == has_succeeded)) gone.insert(told[i].number);
+        if (is_fenced) ++fenced_;
+        if (is_taken) ++taken;
+    }
+    reported_ += taken;
+    std::erase_if(worker.attempts,
+                  [&](const Assigned& attempt) { return gone.contains(attempt.number); });
+    worker.list.clear();
+    if (!again.empty()) report(worker, std::move(again));
+    if (what_ == has_succeeded) count_ended(worker, taken);
     return {};
 }
 
-// A report is about assignments that came together, so their numbers follow each other.
-void Fleet::count_ended(Worker& worker, const std::vector<Assigned>& ended) {
-    std::erase_if(worker.attempts, [&](const Assigned& attempt) {
-        return attempt.number >= ended.front().number && attempt.number <= ended.back().number;
-    });
-    worker.list.clear();
-    worker.ended_in_turn += ended.size();
+void Fleet::count_ended(Worker& worker, std::size_t jobs) {
+    worker.ended_in_turn += jobs;
     if (options_.jobs_in_turn == 0 || worker.ended_in_turn < options_.jobs_in_turn) return;
     worker.ended_in_turn = 0;
     worker.offer = offer_of(static_cast<std::size_t>(&worker - workers_.data()), ++worker.turn);
@@ -160,7 +174,7 @@ Result<void> Fleet::take_beat(Worker& worker, std::string_view body) {
     ++beats_answered_;
     if (body.find(R"("accept")") == std::string_view::npos)
         return error(Errc::unavailable,
-                     fmt::format("a heartbeat was refused: {}", body.substr(0, 300)));
+                     fmt::format("a heartbeat was refused: {}", body.substr(0, refusal_shown)));
     if (worker.beats_again) beat(worker);
     return {};
 }

@@ -37,6 +37,9 @@ public:
     Result<std::size_t> take(std::size_t jobs, std::string_view what, const Deadline& deadline);
     // Nothing but heartbeats, for so long. How many were answered.
     Result<std::size_t> keep_alive(double seconds);
+    // Attempts that were given up before their first report came: the server, or the bench, was
+    // too slow. Such a job is assigned again.
+    std::size_t fenced() const { return fenced_; }
 
 private:
     struct Worker {
@@ -59,10 +62,10 @@ private:
     Result<void> turn();
     Result<std::size_t> report_until(std::size_t jobs, const Deadline& deadline);
     Result<void> take_from_stream(Worker& worker, std::string_view bytes);
-    void report(Worker& worker, std::vector<Assigned> come);
+    void report(Worker& worker, std::vector<Assigned> attempts);
     Result<void> take_answers(Worker& worker, const std::vector<Assigned>& told,
                               std::string_view body);
-    void count_ended(Worker& worker, const std::vector<Assigned>& ended);
+    void count_ended(Worker& worker, std::size_t jobs);
     void beat(Worker& worker);
     Result<void> take_beat(Worker& worker, std::string_view body);
     void beat_whose_time_has_come();
@@ -75,7 +78,8 @@ private:
     std::size_t beats_due_ = 0;  // heartbeats begun so far; they go round
     std::size_t beats_answered_ = 0;
     bool has_streams_ = false;
-    std::string_view what_;     // is reported of assignments
+    std::string_view what_;  // is reported of assignments
+    std::size_t fenced_ = 0;
     std::size_t reported_ = 0;  // and so many times it was accepted
 };
 

@@ -67,13 +67,20 @@ std::string report_body(std::string_view session, const std::vector<Assigned>& a
     return body + "]}";
 }
 
-std::size_t answers_in(std::string_view body, std::string_view answer) {
-    const auto quoted = fmt::format("\"{}\"", answer);
-    std::size_t count = 0;
-    for (auto at = body.find(quoted); at != std::string_view::npos;
-         at = body.find(quoted, at + quoted.size()))
-        ++count;
-    return count;
+std::vector<std::string_view> answers_in(std::string_view body) {
+    constexpr std::string_view name = R"("answers":[)";
+    std::vector<std::string_view> answers;
+    const auto begin = body.find(name);
+    if (begin == std::string_view::npos) return answers;
+    body.remove_prefix(begin + name.size());
+    while (body.starts_with('"')) {
+        const auto end = body.find('"', 1);
+        if (end == std::string_view::npos) break;
+        answers.push_back(body.substr(1, end - 1));
+        body.remove_prefix(end + 1);
+        if (body.starts_with(',')) body.remove_prefix(1);
+    }
+    return answers;
 }
 
 void take_assignments(std::string& text, std::vector<Assigned>& into) {

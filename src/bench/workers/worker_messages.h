@@ -48,8 +48,8 @@ inline constexpr std::string_view has_failed =
     R"("kind":"ended","end":{"cause":"exit","ran":"yes","exit_code":1})";
 std::string report_body(std::string_view session, const std::vector<Assigned>& attempts,
                         std::string_view what);
-// How many items of a report were answered so.
-std::size_t answers_in(std::string_view body, std::string_view answer);
+// The answers to a report, in the order of its items; they point into the body.
+std::vector<std::string_view> answers_in(std::string_view body);
 
 // Moves the assignments that have come completely out of the text of a stream.
 void take_assignments(std::string& text, std::vector<Assigned>& into);
