@@ -95,7 +95,7 @@ std::string help_text() {
            "  --backlog             also with a million jobs; takes minutes\n"
            "  --scale               instead: costs that must not grow; all, or those named\n"
            "  --waiting N           with --scale: how many jobs wait; a million if left out\n"
-           "  --time-limit SECONDS  with --scale: when a case gives up; 40 if left out\n"
+           "  --time-limit SECONDS  with --scale: when a case gives up; 30 if left out\n"
            "  --keep                leave the files\n"
            "  --dir DIR             where to measure, on a real disk; /var/tmp if left out\n";
 }

@@ -21,7 +21,7 @@ struct Options {
     // With `scale` only.
     std::vector<std::string> names;   // of measures; none: all of them
     std::size_t waiting = 1'000'000;  // jobs, in batches of 1,000
-    double time_limit_s = 40;         // for each case of a measure
+    double time_limit_s = 30;         // for each case of a measure
 };
 
 // `measures`: the names that there are.

@@ -313,7 +313,7 @@ void add_others(std::vector<Command>& all) {
                      {"--scale", "", "instead: costs that must not grow; 10 minutes"},
                      {"--waiting", "N", "with --scale: how many wait; 1000000 if left out"},
                      {"--time-limit", "SECONDS",
-                      "with --scale: when a case gives up; 40 if left out"},
+                      "with --scale: when a case gives up; 30 if left out"},
                      {"--keep", "", "leave the files"},
                      {"--dir", "DIR", "where to measure; /var/tmp if left out"}},
          .run = run_bench});

@@ -2,6 +2,8 @@
 // lists what it runs every two seconds.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bench/job_bodies.h"
 #include "bench/measures/submitting.h"
 #include "bench/scale/measures.h"
@@ -19,7 +21,7 @@ constexpr double beating_s = 10;
 constexpr double heartbeats_per_s = 0.5;
 
 struct Beating {
-    Reading cores;
+    Reading cores;        // for all that were due, if each costs what the answered ones did
     double answered = 0;  // of those that were due
     std::size_t running = 0;
 };
@@ -45,9 +47,9 @@ Result<Beating> time_heartbeats(const ScaleWorld& world, std::size_t workers) {
     if (!answered) return answered.error();
     const auto used = usage_of((*server)->server_process()) - before;
     const auto due = watch.seconds() * heartbeats_per_s * static_cast<double>(workers);
-    return Beating{{what, static_cast<double>(used.processor_ns) / 1e9 / watch.seconds(), "core"},
-                   static_cast<double>(*answered) / due,
-                   *running};
+    const auto share = std::min(1.0, static_cast<double>(*answered) / due);
+    const auto cores = static_cast<double>(used.processor_ns) / 1e9 / watch.seconds();
+    return Beating{{what, share > 0 ? cores / share : cores, "core"}, share, *running};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double heartbeat_period_s = 2;
 constexpr std::size_t calls_at_once_max = 64;
+constexpr std::size_t workers_at_a_time = 20;
 constexpr double fleet_wait_s = 0.01;
 constexpr std::size_t refusal_shown = 300;  // bytes
 
@@ -55,10 +56,9 @@ Result<void> Fleet::open_sessions(const Deadline& deadline) {
     return {};
 }
 
-Result<void> Fleet::open_streams() {
-    if (has_streams_) return {};
-    has_streams_ = true;
-    for (auto& worker : workers_) {
+Result<void> Fleet::open_streams(std::size_t workers) {
+    for (; streams_ < std::min(workers, workers_.size()); ++streams_) {
+        auto& worker = workers_[streams_];
         auto opened = calls_->stream(
             "/v1/worker/stream?session=" + worker.session,
             [this, &worker](std::string_view bytes) { return take_from_stream(worker, bytes); });
@@ -75,19 +75,21 @@ Result<void> Fleet::turn() {
 
 Result<std::size_t> Fleet::drain(std::size_t jobs, const Deadline& deadline) {
     what_ = has_succeeded;
-    return report_until(jobs, deadline);
+    reported_ = 0;
+    if (auto opened = open_streams(workers_.size()); !opened) return opened.error();
+    while (reported_ < jobs && !deadline.is_over())
+        if (auto went = turn(); !went) return went.error();
+    return reported_;
 }
 
 Result<std::size_t> Fleet::take(std::size_t jobs, std::string_view what, const Deadline& deadline) {
     what_ = what;
-    return report_until(jobs, deadline);
-}
-
-Result<std::size_t> Fleet::report_until(std::size_t jobs, const Deadline& deadline) {
     reported_ = 0;
-    if (auto opened = open_streams(); !opened) return opened.error();
-    while (reported_ < jobs && !deadline.is_over())
+    while (reported_ < jobs && !deadline.is_over()) {
+        const auto full = reported_ / options_.slots;
+        if (auto opened = open_streams(full + workers_at_a_time); !opened) return opened.error();
         if (auto went = turn(); !went) return went.error();
+    }
     return reported_;
 }
 

@@ -33,7 +33,8 @@ public:
 
     // Ends what is assigned at once, until so many have ended or the time is over. How many have.
     Result<std::size_t> drain(std::size_t jobs, const Deadline& deadline);
-    // Reports `what` of everything assigned (has_started, or asks), until so many run.
+    // Reports `what` of everything assigned (has_started, or asks), until so many run. Workers come
+    // some at a time, the next when those before them are full: it is no rush.
     Result<std::size_t> take(std::size_t jobs, std::string_view what, const Deadline& deadline);
     // Nothing but heartbeats, for so long. How many were answered.
     Result<std::size_t> keep_alive(double seconds);
@@ -58,9 +59,8 @@ private:
 
     explicit Fleet(FleetOptions options) : options_(std::move(options)) {}
     Result<void> open_sessions(const Deadline& deadline);
-    Result<void> open_streams();
+    Result<void> open_streams(std::size_t workers);
     Result<void> turn();
-    Result<std::size_t> report_until(std::size_t jobs, const Deadline& deadline);
     Result<void> take_from_stream(Worker& worker, std::string_view bytes);
     void report(Worker& worker, std::vector<Assigned> attempts);
     Result<void> take_answers(Worker& worker, const std::vector<Assigned>& told,
@@ -77,8 +77,8 @@ private:
     Stopwatch clock_;
     std::size_t beats_due_ = 0;  // heartbeats begun so far; they go round
     std::size_t beats_answered_ = 0;
-    bool has_streams_ = false;
-    std::string_view what_;  // is reported of assignments
+    std::size_t streams_ = 0;  // the first so many workers have one
+    std::string_view what_;    // is reported of assignments
     std::size_t fenced_ = 0;
     std::size_t reported_ = 0;  // and so many times it was accepted
 };
