@@ -17,6 +17,7 @@ namespace {
 constexpr double patience_with_start_s = 60;
 constexpr double patience_with_jobs_s = 60;
 constexpr double patience_with_stop_s = 30;
+constexpr std::chrono::seconds patience_with_answers(60);
 constexpr auto look_again = std::chrono::milliseconds(5);
 
 std::string content_of(const std::string& path) {
@@ -92,6 +93,7 @@ Result<void> Instance::wait_until_ready(std::size_t log_before) {
                                                     options_.role, content_of(log())));
     auto caller = HttpCaller::connect(port_);
     if (!caller) return caller.error();
+    caller->set_patience(patience_with_answers);
     caller_ = std::make_unique<HttpCaller>(std::move(*caller));
     return {};
 }

@@ -8,6 +8,11 @@
 #include <cmath>
 
 namespace perdure::bench {
+namespace {
+
+constexpr std::chrono::seconds call_patience(30);
+
+}  // namespace
 
 Result<std::unique_ptr<CallPool>> CallPool::open(std::uint16_t port, std::size_t connections) {
     std::unique_ptr<CallPool> pool(new CallPool(port, epoll_create1(EPOLL_CLOEXEC)));
@@ -24,6 +29,7 @@ CallPool::~CallPool() { ::close(poll_); }
 Result<std::size_t> CallPool::connect(bool is_stream) {
     auto caller = HttpCaller::connect(port_);
     if (!caller) return caller.error();
+    caller->set_patience(call_patience);
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = lines_.size();

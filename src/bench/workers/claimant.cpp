@@ -6,6 +6,7 @@
 namespace perdure::bench {
 namespace {
 
+constexpr std::chrono::seconds answer_patience(30);
 constexpr int heartbeat_ms = 1000;
 constexpr int silent_heartbeats_max = 20;
 
@@ -25,6 +26,7 @@ Result<std::unique_ptr<Claimant>> Claimant::open(const ClaimantOptions& options)
     if (!calls) return calls.error();
     auto stream = HttpCaller::connect(options.port);
     if (!stream) return stream.error();
+    calls->set_patience(answer_patience);
     std::unique_ptr<Claimant> claimant(
         new Claimant(std::move(*calls), std::move(*stream), options.slots));
     const auto opened = claimant->call(
