@@ -5,6 +5,7 @@
 #include "bench/job_bodies.h"
 #include "bench/measures/submitting.h"
 #include "bench/scale/measures.h"
+#include "bench/scale/process_usage.h"
 #include "bench/workers/claimant.h"
 #include "bench/workers/fleet.h"
 
@@ -48,6 +49,7 @@ private:
 struct Cycles {
     Reading rate;
     std::size_t reached = 0;
+    double processor_ms = 0;  // of the server, for each; a busy machine does not change it
 };
 
 // --- under a limit -----------------------------------------------------------------------------
@@ -98,8 +100,13 @@ Result<Cycles> cycles_under_limit(const ScaleWorld& world, std::size_t running) 
     if (auto kept = (*others)->keep_alive(2.5); !kept) return kept.error();
     const auto worker = Claimant::open({.port = (*server)->port(), .directory = 1'000'000});
     if (!worker) return worker.error();
+    const auto before = usage_of((*server)->server_process());
     auto cycles = time_under_limit(**worker, Deadline(std::min(world.limit_s, 30.0)));
-    if (cycles) cycles->rate.what = what;
+    if (!cycles) return cycles;
+    const auto used = usage_of((*server)->server_process()) - before;
+    cycles->rate.what = what;
+    cycles->processor_ms =
+        static_cast<double>(used.processor_ns) / 1e6 / static_cast<double>(cycles->reached + 1);
     return cycles;
 }
 
@@ -161,7 +168,9 @@ ScaleRows measure_wide_limit(const ScaleWorld& world) {
                                 .small = few->rate,
                                 .large = many->rate,
                                 .wanted = Wanted::ratio_at_least(0.8),
-                                .note = "",
+                                .note = fmt::format("server's processor time for each: {:.2f} ms, "
+                                                    "{:.2f} ms in the small case",
+                                                    many->processor_ms, few->processor_ms),
                                 .gave_up = many->reached < limit_cycles}};
 }
 
