@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 
 #include "bench/figures.h"
 #include "bench/options.h"
+#include "bench/scale/measures.h"
+#include "bench/scale/scale.h"
 #include "stage/scratch.h"
 #include "stage/stopwatch.h"
 
@@ -173,10 +176,31 @@ ExitCode refuse(const Error& why) {
     return why.code == Errc::invalid ? ExitCode::usage : ExitCode::failed;
 }
 
+ExitCode tell(const Figures& figures, const Options& options) {
+    fmt::print("{}", options.json ? as_json(figures) : as_table(figures));
+    for (const auto& failure : figures.failures)
+        fmt::print(stderr, "perdure: bench: not measured: {}\n", failure);
+    return figures.failures.empty() ? ExitCode::ok : ExitCode::failed;
+}
+
+ExitCode tell(const std::vector<ScaleRow>& rows, const Options& options) {
+    fmt::print("{}", options.json ? as_json(rows) : as_table(rows));
+    const bool all = std::all_of(rows.begin(), rows.end(), [](const ScaleRow& row) {
+        return verdict_of(row) != Verdict::not_measured;
+    });
+    return all ? ExitCode::ok : ExitCode::failed;
+}
+
+std::vector<std::string> names_of_measures() {
+    std::vector<std::string> names;
+    for (const auto& measure : scale_measures()) names.push_back(measure.name);
+    return names;
+}
+
 }  // namespace
 
 ExitCode run_bench(const std::vector<std::string>& words) {
-    const auto options = read_options(words);
+    const auto options = read_options(words, names_of_measures());
     if (!options) return refuse(options.error());
     if (options->help) {
         fmt::print("{}", help_text());
@@ -187,12 +211,9 @@ ExitCode run_bench(const std::vector<std::string>& words) {
                                         .keep = options->keep,
                                         .on_disk = true});
     if (!scratch) return refuse(scratch.error());
-    const auto figures = Bench(*options, **scratch).run();
-    if (options->keep) fmt::print(stderr, "bench: kept {}\n", (*scratch)->path());
-    fmt::print("{}", options->json ? as_json(figures) : as_table(figures));
-    for (const auto& failure : figures.failures)
-        fmt::print(stderr, "perdure: bench: not measured: {}\n", failure);
-    return figures.failures.empty() ? ExitCode::ok : ExitCode::failed;
+    if (options->keep) fmt::print(stderr, "bench: keeps {}\n", (*scratch)->path());
+    if (options->scale) return tell(run_scale(*options, **scratch), *options);
+    return tell(Bench(*options, **scratch).run(), *options);
 }
 
 }  // namespace perdure::bench

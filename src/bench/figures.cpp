@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "bench/text_table.h"
 #include "wire/json_writer.h"
 
 namespace perdure::bench {
@@ -102,16 +103,6 @@ std::vector<Row> rows_of(const Figures& f) {
     return rows;
 }
 
-// Columns as wide as their widest cell; some cells have characters of several bytes.
-std::size_t width(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string padded(const std::string& text, std::size_t to) {
-    return text + std::string(to - std::min(to, width(text)), ' ');
-}
-
 void write_spread(JsonWriter& out, std::string_view name, const Spread& spread) {
     out.key(name);
     out.begin_object();
@@ -173,24 +164,12 @@ std::string heading_of(const Figures& f) {
 }  // namespace
 
 std::string as_table(const Figures& figures) {
-    auto rows = rows_of(figures);
-    rows.insert(rows.begin(), Row{"measure", "target", "reached", "ratio", true});
-    std::size_t widths[4] = {};
-    for (const auto& row : rows) {
-        widths[0] = std::max(widths[0], width(row.measure));
-        widths[1] = std::max(widths[1], width(row.target));
-        widths[2] = std::max(widths[2], width(row.reached));
-        widths[3] = std::max(widths[3], width(row.ratio));
-    }
-    auto table = heading_of(figures);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const auto& row = rows[i];
-        const auto* verdict = i == 0 ? "verdict" : row.met ? "met" : "missed";
-        table += fmt::format("{}  {}  {}  {}  {}\n", padded(row.measure, widths[0]),
-                             padded(row.target, widths[1]), padded(row.reached, widths[2]),
-                             padded(row.ratio, widths[3]), verdict);
-    }
-    return table;
+    std::vector<std::vector<std::string>> lines = {
+        {"measure", "target", "reached", "ratio", "verdict"}};
+    for (const auto& row : rows_of(figures))
+        lines.push_back(
+            {row.measure, row.target, row.reached, row.ratio, row.met ? "met" : "missed"});
+    return heading_of(figures) + columns(lines);
 }
 
 std::string as_json(const Figures& f) {

@@ -51,6 +51,16 @@ TEST(Rounds, a_round_that_fails_fails_the_measure) {
     EXPECT_EQ(rounds.error().what, "the server has gone");
 }
 
+TEST(Rounds, end_early_but_not_before_the_first) {
+    std::size_t taken = 0;
+    const auto once = [&](std::size_t) -> Result<Compared> {
+        ++taken;
+        return Compared{.reached = 1, .ceiling = 2};
+    };
+    ASSERT_TRUE(compare(5, once, [] { return true; }));
+    EXPECT_EQ(taken, 1U);
+}
+
 TEST(Figures, json_has_every_promised_name) {
     boost::system::error_code failed;
     const auto value = boost::json::parse(as_json(halfway()), failed);

@@ -17,6 +17,7 @@ namespace {
 constexpr double patience_with_start_s = 60;
 constexpr double patience_with_jobs_s = 60;
 constexpr double patience_with_stop_s = 30;
+constexpr std::chrono::seconds patience_with_answers(60);
 constexpr auto look_again = std::chrono::milliseconds(5);
 
 std::string content_of(const std::string& path) {
@@ -67,6 +68,9 @@ Result<std::unique_ptr<Instance>> Instance::start(InstanceOptions options) {
     std::vector<std::string> words = {own_program(),           chosen.role, "--data",
                                       chosen.folder + "/data", "--listen",  "127.0.0.1:0",
                                       "--log-level",           "warn"};
+    for (const auto& setting : chosen.settings) words.insert(words.end(), {"--set", setting});
+    if (!chosen.preload.empty())
+        words.insert(words.begin(), {"/usr/bin/env", "LD_PRELOAD=" + chosen.preload});
     if (chosen.role == "up") words.insert(words.end(), {"--slots", std::to_string(chosen.slots)});
     const auto log_before = content_of(instance->log()).size();
     auto child = Child::start(words, instance->log());
@@ -89,6 +93,7 @@ Result<void> Instance::wait_until_ready(std::size_t log_before) {
                                                     options_.role, content_of(log())));
     auto caller = HttpCaller::connect(port_);
     if (!caller) return caller.error();
+    caller->set_patience(patience_with_answers);
     caller_ = std::make_unique<HttpCaller>(std::move(*caller));
     return {};
 }
@@ -114,6 +119,18 @@ Memory Instance::memory() const {
     for (const auto pid : children_of(child_->pid()))
         (is_role(pid, "child-worker") ? memory.worker : memory.server) = resident_mib(pid);
     return memory;
+}
+
+std::vector<pid_t> Instance::processes() const {
+    auto all = children_of(child_->pid());
+    all.push_back(child_->pid());
+    return all;
+}
+
+std::vector<pid_t> Instance::server_process() const {
+    auto all = children_of(child_->pid());
+    std::erase_if(all, [](pid_t pid) { return is_role(pid, "child-worker"); });
+    return all;
 }
 
 std::string Instance::containment() const {
@@ -143,6 +160,10 @@ Result<boost::json::value> Instance::get(std::string_view target) {
 
 Result<boost::json::value> Instance::post(std::string_view target, std::string_view body) {
     return call(request_bytes("POST", target, body));
+}
+
+Result<boost::json::value> Instance::put(std::string_view target, std::string_view body) {
+    return call(request_bytes("PUT", target, body));
 }
 
 Result<std::map<std::string, std::size_t>> Instance::counts(std::string_view queue) {

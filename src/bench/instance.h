@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "stage/child.h"
@@ -19,6 +20,8 @@ struct InstanceOptions {
     std::string role = "up";  // or "server": no worker
     std::string folder;
     std::size_t slots = 1;
+    std::vector<std::string> settings;  // "timing.retention=1m"
+    std::string preload;                // a library that its processes load first; empty: none
 };
 
 struct Memory {  // resident, MiB
@@ -35,8 +38,10 @@ public:
     Instance& operator=(const Instance&) = delete;
 
     std::uint16_t port() const { return port_; }
+    const InstanceOptions& options() const { return options_; }
     Result<boost::json::value> get(std::string_view target);
     Result<boost::json::value> post(std::string_view target, std::string_view body = {});
+    Result<boost::json::value> put(std::string_view target, std::string_view body);
     // How many jobs of a queue are in which state, as the server keeps count.
     Result<std::map<std::string, std::size_t>> counts(std::string_view queue);
     // Blocks until that many jobs of the queue have succeeded. unavailable: one did not, or
@@ -44,6 +49,9 @@ public:
     Result<void> wait_until_ended(std::string_view queue, std::size_t jobs);
     Result<void> pause(std::string_view queue, bool paused);
     Memory memory() const;
+    // The watchdog, the server and, for `up`, the worker.
+    std::vector<pid_t> processes() const;
+    std::vector<pid_t> server_process() const;
     // How its worker holds trees together, in its own words.
     std::string containment() const;
     // As a power cut would: everything at once, without a word.

@@ -17,10 +17,14 @@ std::string keyed_job(std::string_view queue, std::string_view key) {
 }
 
 std::string batch_of(const std::string& job, std::size_t count) {
+    return batch_of(std::vector<std::string>(count, job));
+}
+
+std::string batch_of(const std::vector<std::string>& jobs) {
     std::string body = R"({"jobs":[)";
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
         if (i > 0) body += ',';
-        body += job;
+        body += jobs[i];
     }
     return body + "]}";
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace perdure::bench {
 
@@ -13,5 +14,8 @@ std::string command_job(std::string_view queue);
 std::string keyed_job(std::string_view queue, std::string_view key);
 // The body of a submit of `count` jobs that all ask for the same.
 std::string batch_of(const std::string& job, std::size_t count);
+
+// The body of a submit of several jobs, each as it is.
+std::string batch_of(const std::vector<std::string>& jobs);
 
 }  // namespace perdure::bench

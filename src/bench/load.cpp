@@ -26,8 +26,13 @@ public:
         const Stopwatch watch;
         for (auto& caller : callers_)
             if (auto sent = send_next(caller); !sent) return sent.error();
-        while (answered_ < load_.requests)
+        while (answered_ < load_.requests) {
+            if (load_.limit_s > 0 && watch.seconds() > load_.limit_s)
+                return error(Errc::unavailable,
+                             fmt::format("gave up after {:.0f} s: {} of {} requests are answered",
+                                         load_.limit_s, answered_, load_.requests));
             if (auto went = turn(); !went) return went.error();
+        }
         return watch.seconds();
     }
 

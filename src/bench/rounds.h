@@ -34,11 +34,12 @@ inline Rounds middle_of(std::vector<Compared> rounds) {
     return {rounds[rounds.size() / 2], rounds.front().ratio(), rounds.back().ratio()};
 }
 
-// `once` is told the number of the round.
+// `once` is told the number of the round. After the first one it ends early if `enough` says so.
 inline Result<Rounds> compare(std::size_t rounds,
-                              const std::function<Result<Compared>(std::size_t)>& once) {
+                              const std::function<Result<Compared>(std::size_t)>& once,
+                              const std::function<bool()>& enough = {}) {
     std::vector<Compared> all;
-    for (std::size_t i = 0; i < rounds; ++i) {
+    for (std::size_t i = 0; i < rounds && (i == 0 || !enough || !enough()); ++i) {
         auto round = once(i);
         if (!round) return round.error();
         all.push_back(*round);

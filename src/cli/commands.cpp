@@ -275,7 +275,7 @@ void add_inside(std::vector<Command>& all) {
         tell_result);
 }
 
-void add_others(std::vector<Command>& all) {
+void add_maintenance(std::vector<Command>& all) {
     all.push_back({.path = "fsck",
                    .group = other_group,
                    .summary = "compare everything that is stored with everything else",
@@ -296,15 +296,27 @@ void add_others(std::vector<Command>& all) {
                    .example = "  perdure config --json",
                    .settings = {"profile", "data", "server.listen", "server.urls"},
                    .run = show_config});
-    all.push_back({.path = "bench",
-                   .group = other_group,
-                   .summary = "measure this machine, then Perdure on it",
-                   .example = "  perdure bench --json",
-                   .options = {{"--quick", "", "small counts: a look, not a figure"},
-                               {"--backlog", "", "also with a million jobs; takes minutes"},
-                               {"--keep", "", "leave the files"},
-                               {"--dir", "DIR", "where to measure; /var/tmp if left out"}},
-                   .run = run_bench});
+}
+
+void add_others(std::vector<Command>& all) {
+    all.push_back(
+        {.path = "bench",
+         .group = other_group,
+         .summary = "measure this machine, then Perdure on it",
+         .example = "  perdure bench --json\n"
+                    "  perdure bench --scale\n"
+                    "  perdure bench --scale queues idle --json\n"
+                    "  perdure bench --scale after --waiting 10000000 --time-limit 900",
+         .words = {{"measure", "with --scale: only these", How::any}},
+         .options = {{"--quick", "", "small counts: a look, not a figure"},
+                     {"--backlog", "", "also with a million jobs; takes minutes"},
+                     {"--scale", "", "instead: costs that must not grow; 10 minutes"},
+                     {"--waiting", "N", "with --scale: how many wait; 1000000 if left out"},
+                     {"--time-limit", "SECONDS",
+                      "with --scale: when a case gives up; 30 if left out"},
+                     {"--keep", "", "leave the files"},
+                     {"--dir", "DIR", "where to measure; /var/tmp if left out"}},
+         .run = run_bench});
     all.push_back({.path = "drill",
                    .group = other_group,
                    .summary = "make every failure happen on a throw-away instance, and measure",
@@ -357,6 +369,7 @@ const std::vector<Command>& commands() {
         add_fleet(made);
         add_policies(made);
         add_inside(made);
+        add_maintenance(made);
         add_others(made);
         return made;
     }();

@@ -120,6 +120,17 @@ TEST(Up, takes_its_settings_as_flags) {
     EXPECT_EQ(stage.backstage.kept->timing.lease, seconds(20));
 }
 
+TEST(Bench, is_given_every_word_that_it_knows) {
+    Stage stage;
+    EXPECT_EQ(stage.run({"bench", "--scale", "queues", "idle", "--waiting", "5000", "--time-limit",
+                         "9", "--dir", "/x", "--keep", "--json"}),
+              0)
+        << stage.err;
+    EXPECT_EQ(stage.backstage.bench_words,
+              (std::vector<std::string>{"--json", "--scale", "--keep", "--dir", "/x", "--waiting",
+                                        "5000", "--time-limit", "9", "queues", "idle"}));
+}
+
 class InsideAJob : public testing::Test {
 protected:
     InsideAJob() { stage_.world.variables["PERDURE_SOCKET"] = "/s"; }

@@ -117,6 +117,7 @@ public:
     std::vector<std::string> urls;
     Result<std::string> socket_answer = std::string("ok");
     std::string socket_request;
+    std::vector<std::string> bench_words;
     std::optional<Config> kept;
     Result<std::vector<OfflineFinding>> findings = std::vector<OfflineFinding>{};
 
@@ -138,7 +139,8 @@ public:
     }
     Result<std::vector<OfflineFinding>> fsck_offline(const Config&) override { return findings; }
     Result<std::string> migrate(const Config&) override { return std::string("nothing to do"); }
-    ExitCode bench(const Configuration&, const std::vector<std::string>&) override {
+    ExitCode bench(const Configuration&, const std::vector<std::string>& words) override {
+        bench_words = words;
         return ExitCode::ok;
     }
     ExitCode drill(const std::vector<std::string>&) override { return ExitCode::ok; }

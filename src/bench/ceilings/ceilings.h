@@ -29,6 +29,12 @@ Result<StoreCeiling> measure_raw_lives(const std::string& folder, std::size_t jo
 // Claim and finish alone, over a backlog.
 Result<StoreCeiling> measure_raw_drain(const std::string& folder, std::size_t jobs);
 
+// One transaction after another, each of `rows` inserts, synced. Transactions a second.
+Result<double> measure_raw_commits(const std::string& folder, std::size_t commits,
+                                   std::size_t rows);
+// All rows of all tables of a database that somebody else may be writing.
+Result<std::size_t> count_rows(const std::string& database);
+
 // An HTTP server of nothing but Beast that answers 201 to everything, from a thread of this
 // process. Requests a second over `connections` connections.
 Result<double> measure_bare_http(std::size_t requests, std::size_t connections);

@@ -22,25 +22,36 @@ void collect_ids(std::string_view body, std::vector<std::string>& into) {
 
 }  // namespace
 
-Result<double> submit_many(std::uint16_t port, const std::string& job, std::size_t jobs) {
-    const auto batch = std::min(batch_size, jobs);
-    const auto request = request_bytes("POST", "/v1/jobs", batch_of(job, batch));
+Result<double> submit_batches(const Batches& batches) {
+    std::vector<std::string> requests;
+    for (std::size_t i = 0; i < batches.count; ++i)
+        requests.push_back(request_bytes("POST", "/v1/jobs", batches.body(i)));
     std::vector<std::string> answers;
     const auto took =
-        drive({.port = port,
+        drive({.port = batches.port,
                .connections = submitters,
-               .requests = jobs / batch,
-               .request = [&](std::size_t) -> std::string_view { return request; },
+               .requests = batches.count,
+               .limit_s = batches.limit_s,
+               .request = [&](std::size_t i) -> std::string_view { return requests[i]; },
                .answered = [&](std::string_view body) { answers.emplace_back(body); }});
     if (!took) return took.error();
     std::vector<std::string> ids;
-    ids.reserve(jobs);
+    ids.reserve(batches.jobs);
     for (const auto& answer : answers) collect_ids(answer, ids);
     std::sort(ids.begin(), ids.end());
     const bool twice = std::adjacent_find(ids.begin(), ids.end()) != ids.end();
-    if (twice || ids.size() != jobs)
+    if (twice || ids.size() != batches.jobs)
         return error(Errc::corrupt, "the server did not give each job an id of its own");
     return *took;
+}
+
+Result<double> submit_many(std::uint16_t port, const std::string& job, std::size_t jobs) {
+    const auto batch = std::min(batch_size, jobs);
+    const auto body = batch_of(job, batch);
+    return submit_batches({.port = port,
+                           .count = jobs / batch,
+                           .body = [&](std::size_t) { return body; },
+                           .jobs = jobs});
 }
 
 }  // namespace perdure::bench

@@ -22,9 +22,12 @@ ExitCode be_worker(Context& context) {
 ExitCode run_bench(Context& context) {
     std::vector<std::string> words;
     if (context.json()) words.push_back("--json");
-    for (const auto* flag : {"quick", "backlog", "keep"})
+    for (const auto* flag : {"quick", "backlog", "scale", "keep"})
         if (context.args.flag(flag)) words.push_back(std::string("--") + flag);
-    if (const auto dir = context.args.one("dir")) words.insert(words.end(), {"--dir", *dir});
+    for (const auto* option : {"dir", "waiting", "time-limit"})
+        if (const auto value = context.args.one(option))
+            words.insert(words.end(), {std::string("--") + option, *value});
+    for (const auto& name : context.args.all("measure")) words.push_back(name);
     return context.backstage.bench(context.configuration, words);
 }
 ExitCode run_drill(Context& context) {

@@ -1,0 +1,17 @@
+// perdure bench --scale: costs that must not grow with what is there, each in a small and in a
+// large case of the same run.
+#pragma once
+
+#include <vector>
+
+#include "bench/options.h"
+#include "bench/scale/rows.h"
+#include "stage/scratch.h"
+
+namespace perdure::bench {
+
+// Those measures that the options name, or all. One that fails costs no other its figure: it has a
+// row that says why. Progress goes to standard error.
+std::vector<ScaleRow> run_scale(const Options& options, const Scratch& scratch);
+
+}  // namespace perdure::bench
