@@ -17,7 +17,7 @@ function(perdure_embed_sql module dir)
 "// Made from @dir@ by cmake/embed_sql.cmake.
 #include \"store/sqlite/db/embedded.h\"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 const std::vector<Migration>& @function@() {
     static const std::vector<Migration> all = {
@@ -25,7 +25,7 @@ const std::vector<Migration>& @function@() {
     return all;
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite
 ")
   target_sources(perdure_${module} PRIVATE ${source})
 endfunction()

@@ -76,6 +76,7 @@ class Layers(RuleTest):
         for path, included in [("src/core/job.cpp", ["core/job.h", "base/id.h"]),
                                ("src/server/reaper.cpp", ["ports/clock.h", "core/claim.h"]),
                                ("src/store/sqlite/store.cpp", ["store/migrate.h", "wire/a.h"]),
+                               ("src/store/sqlite/store.cpp", ["store/engine/tables.h"]),
                                ("src/sim/world.cpp", ["store/memory/store.h", "runtime/a.h"]),
                                ("src/server/reaper_test.cpp", ["store/memory/store.h"]),
                                ("src/main.cpp", ["api/router.h", "store/sqlite/store.h"]),
@@ -94,6 +95,8 @@ class Layers(RuleTest):
                           self.include("src/server/a.cpp", "worker/b.h"), "sibling worker")
         self.assert_fires(tidy_cpp.check_layers,
                           self.include("src/store/sqlite/a.cpp", "store/memory/b.h"), "sibling")
+        self.assert_fires(tidy_cpp.check_layers,
+                          self.include("src/store/engine/a.cpp", "store/sqlite/b.h"), "includes")
 
     def test_an_adapter_is_refused_above_it(self):
         self.assert_fires(tidy_cpp.check_layers,

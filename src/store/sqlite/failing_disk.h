@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 class FailingDisk {
 public:
@@ -111,4 +111,4 @@ private:
     sqlite3_vfs vfs_{};
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -34,7 +34,7 @@ protected:
         return std::get<Forgotten>(*reply->replies.front()).jobs;
     }
     std::int64_t number(const char* query) const {
-        sqlite::Connection connection(database(), sqlite::Connection::Access::read);
+        store::sqlite::Connection connection(database(), store::sqlite::Connection::Access::read);
         return connection.number(query);
     }
 

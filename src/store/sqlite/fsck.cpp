@@ -8,17 +8,19 @@
 #include <set>
 #include <utility>
 
+#include "store/engine/rows/history.h"
 #include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/db/open.h"
-#include "store/sqlite/rows/load.h"
-#include "store/sqlite/rows/load_relations.h"
-#include "store/sqlite/state/forget_notes.h"
+#include "store/sqlite/tables/forget_notes.h"
+#include "store/sqlite/tables/load.h"
+#include "store/sqlite/tables/load_relations.h"
 
 namespace perdure {
 namespace {
 
-using namespace sqlite;
+using namespace store;
+using namespace store::sqlite;
 
 constexpr std::size_t findings_max = 1'000;
 constexpr const char* restore = "stop the server and restore a backup";
@@ -226,7 +228,7 @@ private:
             const auto compare_one = [&] {
                 auto job = load_.job(id);
                 if (!job) return true;
-                load_.load_history(*job);
+                load_history(load_, *job);
                 compare(*job, clock);
                 return true;
             };

@@ -66,13 +66,13 @@ protected:
 
     // For somebody who does not ask the store.
     void wait_until_visible(std::uint64_t job) {
-        sqlite::Connection other(database(), sqlite::Connection::Access::read);
+        store::sqlite::Connection other(database(), store::sqlite::Connection::Access::read);
         const auto query = "SELECT count(*) FROM job WHERE id = " + std::to_string(job);
         while (other.number(query.c_str()) == 0) continue;
     }
 
     static constexpr std::uint64_t jobs_in_group = 300;
-    sqlite::FailingDisk disk;
+    store::sqlite::FailingDisk disk;
 };
 
 TEST_F(LogSyncTest, the_writer_goes_on_and_nobody_is_told_before_the_sync) {

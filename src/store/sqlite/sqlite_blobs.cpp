@@ -11,12 +11,12 @@
 namespace perdure {
 namespace {
 
-using sqlite::Connection;
-using sqlite::Desk;
-using sqlite::Failure;
-using sqlite::Statement;
-using sqlite::Transaction;
-using sqlite::Value;
+using store::Failure;
+using store::sqlite::Connection;
+using store::sqlite::Desk;
+using store::sqlite::Statement;
+using store::sqlite::Transaction;
+using store::sqlite::Value;
 
 class Pieces {
 public:
@@ -69,7 +69,7 @@ public:
             const auto at = offset + piece.bytes.size();
             const auto start = row.natural(0);
             const auto bytes = row.bytes(1);
-            if (start > at || start + bytes.size() <= at) sqlite::fail_corrupt("output has a gap");
+            if (start > at || start + bytes.size() <= at) store::fail_corrupt("output has a gap");
             piece.bytes +=
                 bytes.substr(static_cast<std::size_t>(at - start), max - piece.bytes.size());
         }
@@ -100,7 +100,8 @@ struct SqliteBlobs::Parts {
         : options(std::move(o)),
           connection(options.path, Connection::Access::create),
           desk(options.threads ? Desk::Kind::thread : Desk::Kind::inline_) {
-        sqlite::prepare_writer(connection, sqlite::log_schema(), sqlite::Durability::at_commit);
+        store::sqlite::prepare_writer(connection, store::sqlite::log_schema(),
+                                      store::sqlite::Durability::at_commit);
         pieces.emplace(connection);
     }
 
@@ -118,7 +119,7 @@ struct SqliteBlobs::Parts {
     }
 
     void move_log() {
-        if (broken || connection.log_pages() < sqlite::log_pages_max) return;
+        if (broken || connection.log_pages() < store::sqlite::log_pages_max) return;
         try {
             connection.checkpoint();
         } catch (const Failure& failure) {

@@ -5,7 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "store/sqlite/apply/apply.h"
+#include "store/engine/apply/apply.h"
+#include "store/engine/state/state.h"
 #include "store/sqlite/damage/discard.h"
 #include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/desk.h"
@@ -14,18 +15,18 @@
 #include "store/sqlite/show/catalogue.h"
 #include "store/sqlite/show/ledger.h"
 #include "store/sqlite/show/show.h"
-#include "store/sqlite/state/state.h"
+#include "store/sqlite/tables/sqlite_tables.h"
 
 namespace perdure {
 namespace {
 
-using sqlite::Answer;
-using sqlite::Connection;
-using sqlite::Desk;
-using sqlite::Durability;
-using sqlite::Failure;
-using sqlite::LogSync;
-using sqlite::State;
+using store::Failure;
+using store::State;
+using store::sqlite::Answer;
+using store::sqlite::Connection;
+using store::sqlite::Desk;
+using store::sqlite::Durability;
+using store::sqlite::LogSync;
 
 // As many as keep the writer busy for as long as a fast disk syncs.
 constexpr std::size_t jobs_worth_sending_ahead = 200;
@@ -37,15 +38,15 @@ constexpr std::int64_t rows_worth_handing_over = 2 * jobs_worth_sending_ahead;
 // unless the store works inline.
 struct SqliteStore::Parts {
     struct Reader {
-        Reader(Connection& connection, const Timing& timing, sqlite::DamageBook& book)
+        Reader(Connection& connection, const Timing& timing, store::DamageBook& book)
             : show(connection, timing, book),
               catalogue(connection, timing, book),
               ledger(connection, book),
               damage(connection, book) {}
-        sqlite::Show show;
-        sqlite::ShowCatalogue catalogue;
-        sqlite::ShowLedger ledger;
-        sqlite::DamageScan damage;
+        store::sqlite::Show show;
+        store::sqlite::ShowCatalogue catalogue;
+        store::sqlite::ShowLedger ledger;
+        store::sqlite::DamageScan damage;
     };
 
     Parts(SqliteOptions o, const Timing& t)
@@ -56,17 +57,27 @@ struct SqliteStore::Parts {
           write_desk(desk_kind()),
           read_desk(desk_kind()),
           people_desk(desk_kind()) {
-        sqlite::prepare_writer(connection, sqlite::store_schema(), durability());
-        state.emplace(connection, timing, book);
+        store::sqlite::prepare_writer(connection, store::sqlite::store_schema(), durability());
+        load_state();
         if (durability() == Durability::after_commit)
             log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
         open_reader(read_connection, reader);
         open_reader(people_connection, people_reader);
     }
 
+    void load_state() {
+        tables.emplace(connection, book);
+        state.emplace(*tables, timing, book);
+    }
+
+    void drop_state() {
+        state.reset();
+        tables.reset();
+    }
+
     void open_reader(std::optional<Connection>& own, std::optional<Reader>& into) {
         if (options.threads) own.emplace(options.path, Connection::Access::read);
-        if (own) sqlite::prepare_reader(*own);
+        if (own) store::sqlite::prepare_reader(*own);
         into.emplace(own ? *own : connection, timing, book);
     }
 
@@ -84,11 +95,11 @@ struct SqliteStore::Parts {
     std::invoke_result_t<Call&, State&> write(Call& call) {
         if (broken) return stopped();
         try {
-            if (!state) state.emplace(connection, timing, book);
+            if (!state) load_state();
             return call(*state);
         } catch (const Failure& failure) {
             connection.roll_back();
-            state.reset();
+            drop_state();
             if (!failure.fatal) return failure.error;
             end(failure.error);
             // Nobody knows whether it is in the log.
@@ -99,16 +110,16 @@ struct SqliteStore::Parts {
     // A row that cannot be understood is told to the change that needs it; its neighbours in the
     // group are carried out.
     Result<GroupReply> commit(const Group& group) {
-        sqlite::GivenUp given_up;
+        store::GivenUp given_up;
         bool one_by_one = false;
         auto all_others = [&](State& s) {
-            if (one_by_one) s.write_one_by_one();
-            return sqlite::commit(s, group, given_up);
+            if (one_by_one) s.tables.write_one_by_one();
+            return store::commit(s, group, given_up);
         };
         for (;;) {
             const auto known = given_up.size() + book.isolated();
             auto reply = write(all_others);
-            if (one_by_one) state.reset();
+            if (one_by_one) drop_state();
             if (reply || !reply.is(Errc::corrupt)) return reply;
             if (given_up.size() + book.isolated() != known) continue;
             if (std::exchange(one_by_one, true)) return reply;
@@ -118,8 +129,8 @@ struct SqliteStore::Parts {
     // Whatever the writer knew is read anew afterwards.
     Result<void> discard(const DiscardDamaged& what) {
         auto remove = [&](State&) -> Result<void> {
-            state.reset();
-            return sqlite::discard(connection, timing, book, what);
+            drop_state();
+            return store::sqlite::discard(connection, timing, book, what);
         };
         return write(remove);
     }
@@ -162,7 +173,7 @@ struct SqliteStore::Parts {
     }
 
     void move_log() {
-        if (broken || connection.log_pages() < sqlite::log_pages_max) return;
+        if (broken || connection.log_pages() < store::sqlite::log_pages_max) return;
         try {
             connection.checkpoint();
         } catch (const Failure& failure) {
@@ -181,8 +192,9 @@ struct SqliteStore::Parts {
 
     SqliteOptions options;
     Timing timing;
-    sqlite::DamageBook book;
+    store::DamageBook book;
     Connection connection;
+    std::optional<store::sqlite::SqliteTables> tables;
     std::optional<State> state;
     std::atomic<bool> broken = false;
     std::optional<Connection> read_connection;
@@ -247,7 +259,7 @@ auto SqliteStore::read_for_people(Call call) {
 }
 
 Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wall) {
-    return write([=](State& state) { return sqlite::open_server(state, server, wall); });
+    return write([=](State& state) { return store::open_server(state, server, wall); });
 }
 
 Task<Result<GroupReply>> SqliteStore::commit(Group group) {
@@ -257,7 +269,7 @@ Task<Result<GroupReply>> SqliteStore::commit(Group group) {
 std::size_t SqliteStore::worth_sending_ahead() const { return jobs_worth_sending_ahead; }
 
 Task<Result<Settled>> SqliteStore::settle_unknown(ServerId server, std::uint64_t fence) {
-    return write([=](State& state) { return sqlite::settle_unknown(state, server, fence); });
+    return write([=](State& state) { return store::settle_unknown(state, server, fence); });
 }
 
 Task<Result<ServiceView>> SqliteStore::service() {

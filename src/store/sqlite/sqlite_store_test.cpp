@@ -31,7 +31,7 @@ TEST_F(SqliteStoreOnDisk, what_was_answered_is_there_after_a_restart) {
 }
 
 TEST_F(SqliteStoreOnDisk, every_commit_is_synced) {
-    sqlite::FailingDisk disk;
+    store::sqlite::FailingDisk disk;
     open();
     const int before = disk.syncs;
     ASSERT_TRUE(commit({submit(10)}).has_value());
@@ -40,7 +40,7 @@ TEST_F(SqliteStoreOnDisk, every_commit_is_synced) {
 }
 
 TEST_F(SqliteStoreOnDisk, a_full_disk_refuses_and_passes) {
-    sqlite::FailingDisk disk;
+    store::sqlite::FailingDisk disk;
     open();
     ASSERT_TRUE(commit({submit(10)}).has_value());
     disk.is_full = true;
@@ -59,7 +59,7 @@ TEST_F(SqliteStoreOnDisk, a_full_disk_refuses_and_passes) {
 }
 
 TEST_F(SqliteStoreOnDisk, a_failed_sync_ends_it_and_is_never_tried_again) {
-    sqlite::FailingDisk disk;
+    store::sqlite::FailingDisk disk;
     open();
     disk.sync_fails = true;
     ASSERT_TRUE(commit({submit(10)}).is(Errc::outcome_unknown));
@@ -164,7 +164,7 @@ TEST_F(SqliteStoreOnDisk, a_forgotten_job_leaves_no_row_of_the_ledger) {
                              JobState::ready,
                              {WaitDecision::Kind::expire, Cause::timeout_queue, "E5/queue"}};
     const auto rows = [&] {
-        sqlite::Connection connection(database(), sqlite::Connection::Access::read);
+        store::sqlite::Connection connection(database(), store::sqlite::Connection::Access::read);
         return connection.number("SELECT count(*) FROM recovery");
     };
     ASSERT_EQ(commit({submit(1), at(0, days(8)), expire})->recoveries.size(), 1U);

@@ -3,9 +3,9 @@
 #include <set>
 
 #include "core/damage.h"
-#include "store/sqlite/rows/bytes.h"
+#include "store/engine/rows/bytes.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 constexpr std::uint64_t copy_form = 1;
@@ -248,4 +248,4 @@ void Copies::remove(ServerId id) {
     delete_copy_.run({id});
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

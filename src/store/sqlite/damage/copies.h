@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "store/sqlite/damage/book.h"
+#include "store/engine/damage_book.h"
+#include "store/engine/rows/rows.h"
 #include "store/sqlite/db/statement.h"
-#include "store/sqlite/rows/rows.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 class Copies {
 public:
@@ -41,4 +41,4 @@ private:
     Statement copies_, copy_, save_copy_, delete_copy_;
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

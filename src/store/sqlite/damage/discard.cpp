@@ -1,11 +1,12 @@
 #include "store/sqlite/damage/discard.h"
 
-#include "store/sqlite/apply/moves.h"
-#include "store/sqlite/apply/relations.h"
+#include "store/engine/apply/moves.h"
+#include "store/engine/apply/relations.h"
+#include "store/engine/rows/codec.h"
 #include "store/sqlite/damage/scan.h"
-#include "store/sqlite/rows/codec.h"
+#include "store/sqlite/tables/sqlite_tables.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 // What has to be looked at again when the rows are gone.
@@ -200,7 +201,8 @@ Result<void> Discard::remove(const DiscardDamaged& what) {
 
 // What was freed is offered to those who wait for it, and what waited for the job goes on.
 void Discard::go_on() {
-    State state(connection_, timing_, book_);
+    SqliteTables tables(connection_, book_);
+    State state(tables, timing_, book_);
     for (const auto& thing : freed_.things) restore_line(state, thing);
     for (const auto id : freed_.waiters)
         if (auto* waiter = state.readable(id)) look_at_waiter(state, *waiter);
@@ -225,4 +227,4 @@ Result<void> discard(Connection& connection, const Timing& timing, DamageBook& b
     return Discard(connection, timing, book).run(what);
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -5,13 +5,14 @@
 #include "base/result.h"
 #include "core/timing.h"
 #include "ports/damage.h"
-#include "store/sqlite/state/state.h"
+#include "store/engine/damage_book.h"
+#include "store/sqlite/db/connection.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 // Of a job all rows go, of a session that something runs in only what was wrong: its lease ends.
 // The writer's State must be made anew afterwards, whatever is answered.
 Result<void> discard(Connection& connection, const Timing& timing, DamageBook& book,
                      const DiscardDamaged& what);
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

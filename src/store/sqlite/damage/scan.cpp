@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include "store/sqlite/rows/codec.h"
+#include "store/engine/rows/codec.h"
+#include "store/engine/rows/history.h"
+#include "store/engine/state/shapes.h"
 #include "store/sqlite/show/ledger.h"
-#include "store/sqlite/state/forget_notes.h"
-#include "store/sqlite/state/shapes.h"
+#include "store/sqlite/tables/forget_notes.h"
 #include "wire/bytes/utf8.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 constexpr std::int64_t rows_of_a_page = 500;
@@ -202,7 +203,7 @@ void DamageScan::check_directory(const Found& row) {
 }
 
 void DamageScan::check_shape(const Found& row) {
-    const auto max = Shapes::number_max(connection_);
+    const auto max = Shapes::number_max(connection_.number("SELECT count(*) FROM shape"));
     if (row.number(0) < 1 || row.number(0) > max) fail_corrupt("its number is out of bounds");
 }
 
@@ -266,9 +267,9 @@ void DamageScan::check_limits_of(const JobRow& job) {
 void DamageScan::check_job(JobId id) {
     auto job = load_.job(id);
     if (!job) fail_corrupt("it is not there");
-    load_.load_history(*job);
-    for (const auto& attempt : job->attempts) load_.evidence(id, attempt);
-    load_.checkpoint_before(*job, job->epoch.next());
+    load_history(load_, *job);
+    for (const auto& attempt : job->attempts) evidence_of(load_, id, attempt);
+    checkpoint_before(load_, *job, job->epoch.next());
     check_relations(*job);
     if (const auto* run = job->in<Run>(); run && !load_.session(run->session))
         fail_corrupt("it runs in a session that is not there, or cannot be understood");
@@ -359,4 +360,4 @@ std::optional<Damaged> DamageScan::look_at_job(JobId id) {
     return std::move(met.front());
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "ports/damage.h"
-#include "store/sqlite/damage/row_name.h"
-#include "store/sqlite/rows/load.h"
-#include "store/sqlite/rows/load_relations.h"
+#include "store/sqlite/damage/row_key.h"
+#include "store/sqlite/tables/load.h"
+#include "store/sqlite/tables/load_relations.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 class DamageScan {
 public:
@@ -61,4 +61,4 @@ private:
     RelationLoader relations_;
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

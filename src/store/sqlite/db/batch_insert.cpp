@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 std::string insert(const std::string& into, std::size_t columns, std::size_t rows) {
@@ -111,4 +111,4 @@ void BatchInsert::finish() {
     bytes_.clear();
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -9,7 +9,7 @@
 
 #include "store/sqlite/db/statement.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 class BatchInsert {
 public:
@@ -42,4 +42,4 @@ private:
     std::string bytes_;  // of what waits; never grows beyond its first capacity
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 struct Row {
@@ -60,4 +60,4 @@ TEST(BatchInsert, writes_every_row_as_it_is) {
 }
 
 }  // namespace
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

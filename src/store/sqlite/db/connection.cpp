@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 constexpr int busy_ms = 5'000;
@@ -159,4 +159,4 @@ void Transaction::commit() {
     open_ = false;
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 
-#include "store/sqlite/db/failure.h"
+#include "store/engine/failure.h"
 
 struct sqlite3;
 struct sqlite3_file;
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 // When so many pages are in the log they are moved into the file: after the answer, by the writer.
 inline constexpr int log_pages_max = 4'000;
@@ -80,4 +80,4 @@ private:
     bool open_ = true;
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "ports/task.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 // The answer to a call, which whoever asked has not got yet. Exactly one of these, once.
 class Answer {
@@ -103,4 +103,4 @@ private:
     std::optional<boost::asio::thread_pool> thread_;
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -5,9 +5,9 @@
 
 #include "store/sqlite/db/migrate.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 const std::vector<Migration>& migrations();      // migrations/*.sql
 const std::vector<Migration>& log_migrations();  // log_migrations/*.sql
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

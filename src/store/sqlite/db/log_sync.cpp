@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 LogSync::LogSync(LogFile log, std::function<void(const Error&)> failed)
     : log_(std::move(log)), failed_(std::move(failed)) {}
@@ -77,4 +77,4 @@ void LogSync::lose_all(const Error& why) {
     for (auto& one : held) one.answer->give_instead(unknown);
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -19,7 +19,7 @@
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/db/desk.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 class LogSync {
 public:
@@ -63,4 +63,4 @@ private:
     boost::asio::thread_pool thread_{1};
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

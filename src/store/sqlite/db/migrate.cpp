@@ -7,7 +7,7 @@
 #include "store/sqlite/db/embedded.h"
 #include "store/sqlite/db/statement.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 void check_applied(Connection& connection, const std::vector<Migration>& known) {
@@ -84,4 +84,4 @@ int migrate(Connection& connection, const Schema& schema) {
     return applied;
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

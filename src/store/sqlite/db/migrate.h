@@ -11,7 +11,7 @@
 
 #include "store/sqlite/db/connection.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 struct Migration {
     int number = 0;
@@ -35,4 +35,4 @@ int migrate(Connection& connection, const Schema& schema);
 
 std::string checksum(std::string_view sql);
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

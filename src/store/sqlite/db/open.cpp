@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 namespace {
 
@@ -46,4 +46,4 @@ void prepare_reader(Connection& connection) {
     connection.run("PRAGMA trusted_schema = OFF");
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -4,7 +4,7 @@
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/db/migrate.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 // Who syncs the write-ahead log: every commit, LogSync after the commit, or nobody.
 enum class Durability { at_commit, after_commit, none };
@@ -13,4 +13,4 @@ enum class Durability { at_commit, after_commit, none };
 void prepare_writer(Connection& connection, const Schema& schema, Durability durability);
 void prepare_reader(Connection& connection);
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 int bind_one(sqlite3_stmt* statement, int index, const Value& value) {
@@ -89,4 +89,4 @@ Found Statement::query(const Value* values, std::size_t count) {
     return Found(connection_, statement_);
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -14,7 +14,7 @@
 
 struct sqlite3_stmt;
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 // A parameter. Text and blobs must live until the statement has been run.
 class Value {
@@ -139,4 +139,4 @@ private:
     sqlite3_stmt* statement_ = nullptr;
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -8,7 +8,7 @@
 #include "core/aftermath.h"
 #include "core/presence.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 // So many ready jobs are sorted by their ids; where there are more, the jobs themselves are read.
@@ -335,4 +335,4 @@ Overview ShowCatalogue::overview(const std::string& tenant) {
     return overview;
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

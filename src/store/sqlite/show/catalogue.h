@@ -11,9 +11,9 @@
 
 #include "core/timing.h"
 #include "ports/catalogue.h"
-#include "store/sqlite/rows/load.h"
+#include "store/sqlite/tables/load.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 class ShowCatalogue {
 public:
@@ -53,4 +53,4 @@ private:
     Statement queues_, paused_, limits_, workers_;
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -1,11 +1,13 @@
 #include "store/sqlite/show/ledger.h"
 
+#include "store/engine/rows/history.h"
+
 #include <algorithm>
 
 #include "ports/ledger_walk.h"
-#include "store/sqlite/rows/codec.h"
+#include "store/engine/rows/codec.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 // ?1: only older entries; ?2: how many. What is wanted of them is looked for here and not by a
@@ -56,7 +58,7 @@ void ShowLedger::complete(JobRow& job, RecoveryLine& line) {
     const auto& entry = line.entry;
     const bool again = runs_again(entry.repair);
     if (!again && !is_brought_back(entry.repair)) return;
-    load_.load_history(job);
+    load_history(load_, job);
     const auto found =
         std::find_if(job.attempts.begin(), job.attempts.end(), [&](const AttemptRow& attempt) {
             return again ? attempt.epoch > entry.attempt.epoch
@@ -109,4 +111,4 @@ RecoveryPage ShowLedger::recoveries(const RecoveryFilter& filter) {
     return page;
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

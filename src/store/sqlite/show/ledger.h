@@ -2,9 +2,9 @@
 #pragma once
 
 #include "ports/catalogue.h"
-#include "store/sqlite/rows/load.h"
+#include "store/sqlite/tables/load.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 // A Failure if the row cannot be understood: id, job, epoch, detector, incident, happened_on, body.
 std::optional<Cause> cause_in_ledger(const Found& row);
@@ -26,4 +26,4 @@ private:
     Statement all_, of_job_;
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -5,7 +5,7 @@
 #include "core/presence.h"
 #include "store/sqlite/show/show.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 // Comparing every thing that is waited for would take long where there are many: each sweep goes on
@@ -185,4 +185,4 @@ OverdueView Show::overdue(WallTime wall, std::uint32_t limit) {
     return view;
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -1,8 +1,9 @@
 #include "store/sqlite/show/show.h"
 
-#include "store/sqlite/apply/ending.h"
+#include "store/engine/apply/ending.h"
+#include "store/engine/rows/history.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 namespace {
 
 struct FillJobView {
@@ -84,7 +85,7 @@ JobRow Show::job_that_exists(JobId id) {
 std::optional<JobRow> Show::readable_job(JobId id) {
     const auto read = [&] {
         auto job = job_that_exists(id);
-        load_.load_history(job);
+        load_history(load_, job);
         return job;
     };
     return book_.unless_damaged(read, [&] { return damaged_job(id); });
@@ -126,8 +127,8 @@ RunView Show::run_view(JobRow& job, WorkerPolicy worker_policy) {
                  .recalled = run.recalled,
                  .confirm_deadline = run.confirm_deadline,
                  .spec = job.spec};
-    view.checkpoint = load_.checkpoint_before(job, run.epoch);
-    view.inputs = relations_.inputs(job);
+    view.checkpoint = checkpoint_before(load_, job, run.epoch);
+    view.inputs = inputs_of(relations_, job);
     view.worker_policy = std::move(worker_policy);
     view.counts = counts_with(load_, job, run.epoch, nullptr, judging_policy(view));
     return view;
@@ -147,7 +148,7 @@ AttemptView Show::attempt_view(JobId job, const AttemptRow& attempt) {
             .claimed_on = attempt.claimed_on,
             .started_on = attempt.started_on,
             .ended_on = attempt.ended_on,
-            .evidence = load_.evidence(job, attempt)};
+            .evidence = evidence_of(load_, job, attempt)};
 }
 
 JobView Show::job_view(JobRow& job) {
@@ -164,7 +165,7 @@ JobView Show::job_view(JobRow& job) {
                  .date = facts.date,
                  .kept_until = facts.kept_until,
                  .presumed_lost = job.presumed_lost.has_value()};
-    load_.load_history(job);
+    load_history(load_, job);
     view.attempts.reserve(job.attempts.size());
     for (const auto& attempt : job.attempts) view.attempts.push_back(attempt_view(job.id, attempt));
     std::visit(FillJobView{view}, job.place);
@@ -317,4 +318,4 @@ void Show::add_holders(AuditView& view) {
                                 JobId{slot.bits(3)}});
 }
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -10,10 +10,10 @@
 
 #include "core/timing.h"
 #include "ports/views.h"
-#include "store/sqlite/rows/load.h"
-#include "store/sqlite/rows/load_relations.h"
+#include "store/sqlite/tables/load.h"
+#include "store/sqlite/tables/load_relations.h"
 
-namespace perdure::sqlite {
+namespace perdure::store::sqlite {
 
 class Show {
 public:
@@ -83,4 +83,4 @@ private:
     Statement audit_, keys_, limits_;
 };
 
-}  // namespace perdure::sqlite
+}  // namespace perdure::store::sqlite

@@ -1,0 +1,76 @@
+// After: jobs that wait for others to end (K2), and what they are told (K3).
+#include <memory>
+#include <utility>
+
+#include "store/engine/apply/apply.h"
+#include "store/engine/apply/moves.h"
+#include "store/engine/apply/relations.h"
+
+namespace perdure::store {
+
+void settle_ends(State& state) {
+    while (!state.ended.empty()) {
+        JobRow& job = state.job_that_exists(state.ended.front());
+        state.ended.pop_front();
+        make_callbacks(state, job);
+        tell_waiters(state, job);
+    }
+}
+
+std::optional<Error> why_not_after(State& state, const JobSpec& spec,
+                                   const EarlierInBatch& earlier) {
+    for (const auto& after : spec.after) {
+        if (const auto found = earlier.find(after.job); found != earlier.end()) {
+            if (found->second != spec.tenant) return other_tenant_in_batch();
+            continue;
+        }
+        const JobRow* other = state.job(after.job);
+        if (!other || other->spec->tenant != spec.tenant) return no_such_other(after.job);
+    }
+    return std::nullopt;
+}
+
+void begin_waiting(State& state, JobRow& job) {
+    std::uint32_t number = 0;
+    const auto note = [&](const After& after) {
+        const JobRow& other = state.job_that_exists(after.job);
+        NewAwaited awaited{job.id, number++, after, std::nullopt};
+        if (other.in<Outcome>()) awaited.ended = input_of_ended(state, other);
+        state.relations.await(std::move(awaited));
+    };
+    if (const auto& of = job.spec->callback_of) note({of->job, On::end});
+    for (const auto& after : job.spec->after) note(after);
+}
+
+bool waits_for_others(State& state, const JobRow& job) {
+    if (job.spec->after.empty()) return false;
+    const auto decision = decide_after(state.relation_rows().facts(job.id));
+    return decision.kind != AfterDecision::Kind::go_on;
+}
+
+void look_at_waiter(State& state, JobRow& job) {
+    if (job.spec->after.empty() || has_ended(state_of(job))) return;
+    const auto decision = decide_after(state.relation_rows().facts(job.id));
+    switch (decision.kind) {
+        case AfterDecision::Kind::wait: return;
+        case AfterDecision::Kind::cancel:
+            return end_waiting(state, job,
+                               Outcome{.state = JobState::cancelled,
+                                       .cause = Cause::cancelled,
+                                       .rule = decision.rule});
+        case AfterDecision::Kind::go_on:
+            if (!job.in<Wait>()) return;  // a person holds it, or it has gone on
+            return move(state, job, first_place(state, job));
+    }
+}
+
+void tell_waiters(State& state, const JobRow& ended) {
+    if (!state.relations.is_awaited(ended.id)) return;
+    const auto waiters = state.relation_rows().waiters(ended.id);
+    state.relations.tell(ended.id, input_of_ended(state, ended));
+    for (const auto id : waiters)
+        // One that cannot be understood waits for a person; nobody else does.
+        if (auto* waiter = state.readable(id)) look_at_waiter(state, *waiter);
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,314 @@
+// Attempts: starts, reports, progress, and what a server settles (O1, O2, O4).
+#include <algorithm>
+
+#include "base/probe.h"
+#include "core/custom_policy.h"
+#include "store/engine/apply/apply.h"
+#include "store/engine/apply/ending.h"
+#include "store/engine/apply/ledger.h"
+#include "store/engine/apply/moves.h"
+#include "store/engine/rows/codec.h"
+#include "store/engine/rows/history.h"
+
+namespace perdure::store {
+namespace {
+
+Error not_the_running_attempt(std::string_view rule) {
+    return error(Errc::fenced, std::string(rule));
+}
+
+// A message counts only from the session that owns the attempt now (O1).
+bool is_owner(const State& state, const Run& run, SessionId speaker) {
+    const SessionRow* session = state.session(speaker);
+    return session && session->open && run.session == speaker;
+}
+
+// The attempt that a message is about, as far as it exists.
+struct Subject {
+    JobRow* job = nullptr;
+    AttemptRow* attempt = nullptr;
+    const Run* run = nullptr;  // if it is the one in `run`
+};
+
+Subject find(State& state, AttemptKey key) {
+    Subject subject{.job = state.job(key.job)};
+    if (!subject.job) return subject;
+    subject.attempt = find_attempt(state.job_rows(), *subject.job, key.epoch);
+    subject.run = subject.job->running(key.epoch);
+    return subject;
+}
+
+void put_into_run(State& state, const Subject& subject, SessionId session) {
+    AttemptRow& attempt = *subject.attempt;
+    if (attempt.session() != session) {
+        attempt.assignment = state.draw_assignment(session);
+        attempt.owners.push_back(session);
+    }
+    attempt.end.reset();
+    attempt.ended_on.reset();
+    attempt.rule = {};
+    if (!attempt.start_committed) attempt.started_on = state.service.wall;
+    attempt.start_committed = true;
+    subject.job->presumed_lost.reset();
+    move(state, *subject.job,
+         Run{.epoch = attempt.epoch,
+             .session = session,
+             .assignment = attempt.assignment,
+             .state = JobState::running,
+             .confirm_deadline = state.now()});
+}
+
+// A result lies in the directory: whoever has that now, also after a reboot, may report it.
+bool owned_it(const State& state, const AttemptRow& attempt, SessionId speaker) {
+    if (attempt.was_owned_by(speaker)) return true;
+    const SessionRow* session = state.session(speaker);
+    return session &&
+           std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
+               const auto* known = state.session(owner);
+               return known && known->directory.same_place(session->directory);
+           });
+}
+
+ReportFacts report_facts(const State& state, const Subject& subject, const Report& said) {
+    const auto speaker = said.session;
+    if (!subject.attempt) return {};
+    const auto& lost = subject.job->presumed_lost;
+    const auto& end = subject.attempt->end;
+    return {.attempt_exists = true,
+            .session_owned_it = owned_it(state, *subject.attempt, speaker),
+            .in_run = subject.run != nullptr,
+            // Also after it has ended: nobody else can have started it.
+            .session_is_owner = subject.run && subject.run->session == speaker,
+            .did_not_run = said.end.ran == Ran::no,
+            .already_reported = end && end->reported,
+            .presumed_lost = lost && lost->epoch == subject.attempt->epoch,
+            .job_ended = has_ended(state_of(*subject.job))};
+}
+
+void keep_evidence(State& state, const Subject& subject, const EvidenceRef& evidence) {
+    if (!evidence && !subject.attempt->evidence.is_there()) return;
+    const auto bytes = evidence ? encode(*evidence) : std::string{};
+    state.keep(*subject.job, *subject.attempt, Large::evidence, evidence ? &bytes : nullptr);
+}
+
+// Who owned an attempt of which job. The attempt itself moves when its job's history is loaded.
+struct Ownership {
+    JobId job;
+    SessionId session;
+};
+
+// What the end of an attempt says about the hearing of the session that owned it (O3).
+void note_end(State& state, const Ownership& owned, const AttemptEnd& end, Sighting& seen) {
+    using Event = HearingFacts::Event;
+    if (end.ran == Ran::yes) note_hearing(state, owned.session, Event::confirmed, owned.job);
+    if (is_unconfirmed_start(end, seen))
+        seen.turned_deaf = note_hearing(state, owned.session, Event::unconfirmed, owned.job);
+}
+
+// A start, or one that comes too late: either way the session hears (O3).
+void note_start(State& state, const Subject& subject, SessionId speaker) {
+    if (!subject.attempt || !subject.attempt->was_owned_by(speaker)) return;
+    note_hearing(state, speaker, HearingFacts::Event::confirmed, subject.job->id);
+}
+
+Next accept(State& state, const Subject& subject, const Report& said, std::string_view rule) {
+    auto end = said.end;
+    end.reported = true;
+    keep_evidence(state, subject, said.evidence);
+    // What was begun and saved is what was committed (O10).
+    end.clean = subject.attempt->clean;
+    const auto policy = policy_of(state, *subject.job, *subject.attempt);
+    end = judged(end, policy, said.evidence.get());
+    const auto epoch = subject.attempt->epoch;
+    const Ownership owned{subject.job->id, subject.attempt->session()};
+    const auto next = next_after(state.job_rows(), *subject.job, epoch, end, policy);
+    const bool recalled = subject.run && subject.run->recalled;
+    Sighting seen{.detector = recalled ? Detector::confirmation : Detector::report,
+                  .rule = recalled ? "O3/handed_back" : rule,
+                  .silent_for = said.age};
+    note_end(state, owned, end, seen);
+    end_attempt(state, *subject.job, epoch, end, next, seen);
+    return next;
+}
+
+void file_late(State& state, const Subject& subject, const Report& said) {
+    reached<"late_result_stored">();
+    auto end = said.end;
+    end.reported = true;
+    ++state.service.fenced;
+    if (subject.attempt->late_result) return;
+    subject.attempt->late_result = end;
+    subject.attempt->unsaved = true;
+    keep_evidence(state, subject, said.evidence);
+    state.touch(*subject.job);
+}
+
+// A process lives in the directory and the boot that it was started in.
+bool may_bring_back(const State& state, const AttemptRow& attempt, const SessionRow& session) {
+    return std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
+        const auto* known = state.session(owner);
+        return known && known->directory == session.directory;
+    });
+}
+
+StartFacts unowned_start_facts(const Subject& subject) {
+    if (!subject.attempt) return {};
+    const auto& lost = subject.job->presumed_lost;
+    const bool fenced = subject.attempt->terms.isolation == Isolation::fenced;
+    return {.asks = subject.attempt->terms.asks,
+            .presumed_lost = fenced && lost && lost->epoch == subject.attempt->epoch};
+}
+
+const char* why_not_reinstated(const Subject& subject) {
+    const auto& job = *subject.job;
+    const auto& attempt = *subject.attempt;
+    if (!job.presumed_lost || job.presumed_lost->epoch != attempt.epoch)
+        return "it is not waiting as presumed lost: claimed, ended or reported since";
+    if (!is_waiting_for_a_claim(state_of(job))) return "the job has ended, or runs";
+    // Its key may be somebody else's by now.
+    if (attempt.terms.isolation == Isolation::exclusive) return "it was exclusive";
+    if (attempt.terms.asks && !attempt.start_committed) return "it never got a go";
+    return nullptr;
+}
+
+const char* why_not_ordered_back(const Run* run, const OrderBack& change) {
+    if (!run || run->session != change.session) return "the attempt is not in `run` there";
+    if (run->state != JobState::starting) return "it has started";
+    if (run->order || run->recalled) return "its end is ordered already";
+    return nullptr;
+}
+
+}  // namespace
+
+ChangeReply apply(State& state, const Start& change) {
+    const auto subject = find(state, change.attempt);
+    note_start(state, subject, change.session);
+    if (!subject.run) {
+        const auto decision = decide_start(unowned_start_facts(subject));
+        if (decision.answer == StartAnswer::again)
+            return error(Errc::conflict, std::string(decision.rule));
+        return not_the_running_attempt(decision.rule);
+    }
+    const auto decision =
+        decide_start({.in_run = true,
+                      .session_is_owner = is_owner(state, *subject.run, change.session),
+                      .state = subject.run->state,
+                      .asks = subject.attempt->terms.asks,
+                      .kill_ordered = subject.run->order.has_value()});
+    if (decision.answer == StartAnswer::fenced) return not_the_running_attempt(decision.rule);
+    if (decision.commit_running) {
+        auto run = *subject.run;
+        run.state = JobState::running;
+        run.recalled = false;  // it was quicker
+        subject.attempt->start_committed = true;
+        subject.attempt->started_on = state.service.wall;
+        move(state, *subject.job, run);
+    }
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const Report& change) {
+    const auto subject = find(state, change.attempt);
+    const auto decision = decide_report(report_facts(state, subject, change));
+    std::optional<Next> next;
+    switch (decision.answer) {
+        case ReportAnswer::correct:
+            reached<"presumed_end_corrected">();
+            next = accept(state, subject, change, decision.rule);
+            break;
+        case ReportAnswer::accept: next = accept(state, subject, change, decision.rule); break;
+        case ReportAnswer::repeated: break;
+        case ReportAnswer::file_late: file_late(state, subject, change); break;
+        case ReportAnswer::fenced: return not_the_running_attempt(decision.rule);
+    }
+    return {Reported{decision.answer, decision.rule, next}};
+}
+
+ChangeReply apply(State& state, const Progress& change) {
+    const auto subject = find(state, change.attempt);
+    ProgressFacts facts;
+    if (subject.run) {
+        facts = {.in_run = true,
+                 .session_is_owner = is_owner(state, *subject.run, change.session),
+                 .state = subject.run->state,
+                 .asks = subject.attempt->terms.asks,
+                 .number = change.number,
+                 .last_number = subject.attempt->progress_number};
+    }
+    const auto decision = decide_progress(facts);
+    if (!decision) return not_the_running_attempt(decision.rule);
+    if (decision.repeated) return {Applied{}};
+    subject.attempt->progress_number = change.number;
+    const bool saved = change.kind == Progress::Kind::checkpoint;
+    subject.attempt->clean = saved;
+    if (saved) state.keep(*subject.job, *subject.attempt, Large::checkpoint, &change.checkpoint);
+    state.touch(*subject.job);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const Settle& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
+    if (subject.run->state != change.state)
+        return error(Errc::conflict, "the attempt is in another state");
+    const auto session = subject.run->session;
+    if (change.renewal) {
+        if (session != change.renewal->session)
+            return error(Errc::conflict, "another session owns the attempt");
+        if (state.session_that_exists(session).renewal != change.renewal->number) {
+            reached<"renewed_before_the_sweep_could_end_it">();
+            return error(Errc::conflict, "the lease was renewed");
+        }
+    }
+    const Ownership owned{subject.job->id, subject.attempt->session()};
+    const auto* why = why_outdated(state, *subject.job, *subject.attempt, change.end, change.next);
+    if (why) return error(Errc::conflict, why);
+    if (!change.end.reported) ++state.change_session(session).given_up;
+    auto seen = change.seen;
+    note_end(state, owned, change.end, seen);
+    end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next, seen);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const Reinstate& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    const SessionRow* session = state.session(change.session);
+    if (!session) return error(Errc::not_found, "there is no such session");
+    if (!session->open) return error(Errc::fenced, "the session has ended");
+    if (!subject.attempt) return error(Errc::conflict, "there is no such attempt");
+    if (!may_bring_back(state, *subject.attempt, *session))
+        return error(Errc::fenced, "the session never owned the attempt");
+    if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
+    reached<"presumed_loss_undone">();
+    const auto owner = subject.attempt->session();
+    enter(state, *subject.job, change.attempt.epoch, owner, {.seen = change.seen});
+    note_hearing(state, session->id, HearingFacts::Event::confirmed, subject.job->id);
+    put_into_run(state, subject, session->id);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const OrderKill& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
+    // A person's word stays: a cancelled job is never retried, whatever else was ordered (E1).
+    if (subject.run->order == Cause::cancelled) return {Applied{}};
+    order_kill(state, *subject.job, change.cause);
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const OrderBack& change) {
+    const auto subject = find(state, change.attempt);
+    if (!subject.job) return no_such_job();
+    if (const char* why = why_not_ordered_back(subject.run, change))
+        return error(Errc::conflict, why);
+    auto run = *subject.run;
+    run.recalled = true;
+    run.confirm_deadline = state.now() + state.timing.recall;
+    move(state, *subject.job, run);
+    return {Applied{}};
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,100 @@
+// Callbacks: made by the transaction that ends their job, or by the one that adds them (K1).
+#include <algorithm>
+#include <memory>
+
+#include "core/cancel.h"
+#include "core/submit.h"
+#include "store/engine/apply/apply.h"
+#include "store/engine/apply/relations.h"
+#include "store/engine/rows/history.h"
+
+namespace perdure::store {
+namespace {
+
+// All callbacks of a job, in order of their numbers.
+struct Known {
+    std::vector<CallbackRule> rules;
+    std::vector<std::shared_ptr<const JobSpec>> specs;
+};
+
+Known callbacks_of(State& state, const JobRow& job) {
+    Known known;
+    std::uint32_t number = 0;
+    for (const auto& callback : job.spec->callbacks) {
+        known.rules.push_back({number++, callback.on});
+        known.specs.push_back(callback.spec);
+    }
+    if (!state.relations.has_added(job.id)) return known;
+    for (const auto& added : state.relation_rows().added(job.id)) {
+        if (added.number != number++)
+            fail_corrupt("a callback of job " + job.id.text() + " is missing");
+        known.rules.push_back({added.number, added.callback.on, added.since_generation});
+        known.specs.push_back(added.callback.spec);
+    }
+    return known;
+}
+
+// The store's own number: no server has it, so that nobody draws the same.
+JobId draw_id(State& state) {
+    IdSource ids(IdSource::server_number_max, state.service.made_id_high_water);
+    const JobId id{ids.next(state.service.wall)};
+    state.service.made_id_high_water = ids.high_water();
+    return id;
+}
+
+void make(State& state, const CallbackOf& of, const JobSpec& callback) {
+    if (state.relation_rows().made(of)) return;
+    auto spec = std::make_shared<const JobSpec>(made_from(callback, of));
+    const auto hash = body_hash(*spec);
+    const JobId id = draw_id(state);
+    state.relations.note_made(of, id);
+    make_job(state, {.id = id, .spec = std::move(spec), .body_hash = hash});
+}
+
+ChangeReply answer(State& state, const JobRow& job, const AddedRow& row) {
+    const CallbackOf of{job.id, row.since_generation, row.number};
+    return {CallbackAdded{.number = row.number, .made = state.relation_rows().made(of)}};
+}
+
+}  // namespace
+
+void make_callbacks(State& state, JobRow& job) {
+    const auto known = callbacks_of(state, job);
+    const auto ended_as = state_of(job);
+    for (const auto& of : callbacks_made_by(job.id, job.generation, ended_as, known.rules))
+        make(state, of, *known.specs[of.number]);
+}
+
+Input input_of_ended(State& state, const JobRow& job) {
+    const auto& outcome = *job.in<Outcome>();
+    const AttemptEnd* end = nullptr;
+    EvidenceRef evidence;
+    if (!job.attempts.empty()) {
+        const auto& last = job.attempts.back();
+        const bool accepted = outcome.rule == rule_accepted;
+        if (accepted && last.late_result) end = &*last.late_result;
+        if (last.generation == job.generation && last.end) end = &*last.end;
+        if (end) evidence = evidence_of(state.job_rows(), job.id, last);
+    }
+    const std::string_view result = evidence ? std::string_view(evidence->result) : "";
+    return input_of({job.id, job.generation, 0}, outcome.state, outcome.cause, end, result);
+}
+
+ChangeReply apply(State& state, const AddCallback& change) {
+    JobRow* job = state.job(change.job);
+    if (!job) return error(Errc::not_found, "there is no such job");
+    std::vector<AddedRow> added;
+    if (state.relations.has_added(job->id)) added = state.relation_rows().added(job->id);
+    for (const auto& row : added)
+        if (row.id == change.id) return answer(state, *job, row);
+    const auto number = job->spec->callbacks.size() + added.size();
+    if (number >= callbacks_max) return too_many_callbacks();
+    if (auto why = why_not_limited(state, *change.callback.spec)) return *why;
+    const AddedRow row{change.id, static_cast<std::uint32_t>(number), job->generation,
+                       change.callback};
+    state.relations.add(job->id, row);
+    if (has_ended(state_of(*job))) make_callbacks(state, *job);
+    return answer(state, *job, row);
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,129 @@
+#include "store/engine/apply/ending.h"
+
+#include <optional>
+#include <vector>
+
+#include "base/assert.h"
+#include "core/custom_policy.h"
+#include "core/policy_book.h"
+#include "store/engine/apply/ledger.h"
+#include "store/engine/apply/moves.h"
+#include "store/engine/rows/history.h"
+
+namespace perdure::store {
+namespace {
+
+bool cancel_is_ordered(const JobRow& job) {
+    const auto* run = job.in<Run>();
+    return run && run->order == Cause::cancelled;
+}
+
+void again_now(State& state, JobRow& job, std::optional<SessionId> avoid) {
+    Ready ready{begin_stay(state, job, Entry::first_in_line, avoid), std::nullopt};
+    const bool keeps = !job.things.empty() && state.holds_its_things(job) && !state.is_paused(job);
+    if (!keeps) return move_and_free(state, job, ready);
+    ready.kept_until = state.now() + state.timing.kept_holders;
+    move(state, job, ready);
+}
+
+void go_on(State& state, JobRow& job, SessionId last_owner, const AttemptEnd& end,
+           const Next& next) {
+    std::optional<SessionId> avoid;
+    if (next.another_worker) avoid = last_owner;
+    switch (next.kind) {
+        case Next::Kind::again_now: return again_now(state, job, avoid);
+        case Next::Kind::again_after: {
+            const auto due = state.now() + next.wait;
+            return move_and_free(state, job, Timer{.due = due, .avoid = avoid});
+        }
+        case Next::Kind::again_on:
+            return move_and_free(state, job, Timer{.date = next.date, .avoid = avoid});
+        case Next::Kind::ended: {
+            const Outcome outcome{.state = next.state,
+                                  .cause = end.cause,
+                                  .rule = next.rule,
+                                  .may_have_run = next.may_have_run};
+            PERDURE_ASSERT(has_ended(outcome.state));
+            return move_and_free(state, job, outcome);
+        }
+    }
+}
+
+}  // namespace
+
+PolicyChoice policy_of(const State& state, const JobRow& job, const AttemptRow& attempt) {
+    if (!is_left_to_worker(job.spec->policy)) return job.spec->policy;
+    const auto& session = state.session_that_exists(attempt.session());
+    return policy_for_attempt(job.spec->policy, session.policy.get());
+}
+
+CauseCounts counts_with(JobReader& rows, JobRow& job, Epoch epoch, const AttemptEnd* end,
+                        const PolicyChoice& policy) {
+    load_history(rows, job);
+    std::vector<const AttemptEnd*> ends;
+    ends.reserve(job.attempts.size());
+    for (const auto& attempt : job.attempts) {
+        if (attempt.generation != job.generation) continue;
+        if (attempt.epoch != epoch) {
+            ends.push_back(attempt.end ? &*attempt.end : nullptr);
+        } else if (end) {
+            ends.push_back(end);
+        }
+    }
+    return count_causes(ends, policy);
+}
+
+Next next_after(JobReader& rows, JobRow& job, Epoch epoch, const AttemptEnd& end,
+                const PolicyChoice& policy) {
+    return decide_next({.end = end,
+                        .policy = policy,
+                        .effects = job.spec->effects,
+                        .counts = counts_with(rows, job, epoch, &end, policy),
+                        .cancel_requested = cancel_is_ordered(job),
+                        .attempt = {job.id, epoch}});
+}
+
+void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next,
+                 const Sighting& seen) {
+    auto& attempt = *find_attempt(state.job_rows(), job, epoch);
+    PERDURE_ASSERT(end.matched == 0 || end.matched <= policy_of(state, job, attempt).rules.size());
+    const auto owner = attempt.session();
+    const auto& lost = job.presumed_lost;
+    const RepairFacts facts{
+        .seen = seen, .end = end, .next = next, .presumed_before = lost && lost->epoch == epoch};
+    enter(state, job, epoch, owner, facts);
+    attempt.end = end;
+    attempt.ended_on = state.service.wall;
+    attempt.rule = next.rule;
+    attempt.unsaved = true;
+    state.touch(job);
+    job.presumed_lost.reset();
+    const bool ends = next.kind == Next::Kind::ended;
+    if (!end.reported && !ends) job.presumed_lost = {epoch, owner};
+    // What a person holds stays held until that person lets it go, or it ends.
+    if (job.is_held_by_a_person() && !ends) return;
+    go_on(state, job, owner, end, next);
+}
+
+bool note_hearing(State& state, SessionId session, HearingFacts::Event event, JobId job) {
+    const SessionRow* row = state.session(session);
+    if (!row) return false;
+    auto decision = decide_hearing(
+        {.known = row->hearing, .event = event, .job = job, .now = state.now()}, state.timing);
+    // Nearly always nothing is new: then the row need not be written.
+    if (decision.hearing == row->hearing) return false;
+    state.change_session(session).hearing = std::move(decision.hearing);
+    return decision.turned_deaf;
+}
+
+const char* why_outdated(const State& state, const JobRow& job, const AttemptRow& attempt,
+                         const AttemptEnd& end, const Next& next) {
+    const bool honours_it = next.kind == Next::Kind::ended && (next.state == JobState::cancelled ||
+                                                               next.state == JobState::succeeded);
+    if (cancel_is_ordered(job) && !honours_it) return "it was cancelled since this was decided";
+    if (end.clean && !attempt.clean) return "it is not clean, or not any more";
+    if (end.judge != mark_of(policy_of(state, job, attempt))) return "another policy judges it now";
+    return nullptr;
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,34 @@
+// Ending: how an attempt ends in the tables, whoever said so, and where its job goes then.
+#pragma once
+
+#include "core/hearing.h"
+#include "core/recovery.h"
+#include "store/engine/state/state.h"
+
+namespace perdure::store {
+
+// What judges the end of an attempt: the policy of its job, or of its newest owner's worker.
+PolicyChoice policy_of(const State& state, const JobRow& job, const AttemptRow& attempt);
+
+// How often each class of causes ended an attempt of the job's present generation, as this policy
+// counts. `epoch` counts with this end instead of its own; without one it is left out.
+CauseCounts counts_with(JobReader& rows, JobRow& job, Epoch epoch, const AttemptEnd* end,
+                        const PolicyChoice& policy);
+
+// What the job does after this end of one of its attempts, which this policy has judged.
+Next next_after(JobReader& rows, JobRow& job, Epoch epoch, const AttemptEnd& end,
+                const PolicyChoice& policy);
+
+// Records the end and moves the job on, all in one: outcome or line, holders, promotion, ledger.
+void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next,
+                 const Sighting& seen);
+
+// What was seen of a session's starts (O3). True: it has turned deaf by this.
+bool note_hearing(State& state, SessionId session, HearingFacts::Event event, JobId job);
+
+// Why an end that was decided outside of this transaction no longer fits the attempt; nothing if
+// it does. A cancel, a `begin` or another owner may have come since the facts were read.
+const char* why_outdated(const State& state, const JobRow& job, const AttemptRow& attempt,
+                         const AttemptEnd& end, const Next& next);
+
+}  // namespace perdure::store

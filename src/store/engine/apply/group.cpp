@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/presence.h"
+#include "store/engine/apply/apply.h"
+#include "store/engine/apply/ledger.h"
+#include "store/engine/apply/moves.h"
+#include "store/engine/apply/relations.h"
+
+namespace perdure::store {
+namespace {
+
+Error another_was_first() { return error(Errc::conflict, "another server was first"); }
+Error fenced_off() { return error(Errc::fenced, "this server's life was fenced off"); }
+
+// Its mark stays (L3).
+void forget_server(State& state, ServerId id) {
+    auto& highest = state.service.id_high_water;
+    highest = std::max(highest, state.servers().at(id).id_high_water);
+    state.remove_server(id);
+}
+
+void forget_dead_servers(State& state) {
+    std::vector<ServerId> dead;
+    for (const auto& [id, row] : state.servers())
+        if (decide_server_retention({row.used, state.service.servers_used}).forget)
+            dead.push_back(id);
+    for (const auto id : dead) forget_server(state, id);
+}
+
+// A number that no server has; if there is none, the one that was used least recently, whose
+// server is fenced off by losing its row.
+std::uint32_t lease_number(State& state) {
+    std::set<std::uint32_t> used;
+    for (const auto& [id, row] : state.servers()) used.insert(row.number);
+    // The last one is the store's own.
+    for (std::uint32_t number = 0; number < IdSource::server_number_max; ++number)
+        if (!used.contains(number)) return number;
+    const auto oldest = std::min_element(
+        state.servers().begin(), state.servers().end(),
+        [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
+    const auto number = oldest->second.number;
+    forget_server(state, oldest->first);
+    return number;
+}
+
+// The highest of all numbers: ids go on above everything that was ever drawn.
+std::uint64_t high_water(State& state) {
+    auto highest = state.service.id_high_water;
+    for (const auto& [id, row] : state.servers()) highest = std::max(highest, row.id_high_water);
+    return highest;
+}
+
+ChangeReply apply_one(State& state, const Change& change) {
+    auto reply = std::visit([&](const auto& c) { return apply(state, c); }, change);
+    if (reply.is(Errc::fenced)) ++state.service.fenced;
+    settle_ends(state);
+    return reply;
+}
+
+// The job that a change is about, if it is about one.
+JobId subject_of(const Change& change) {
+    return std::visit(
+        [](const auto& c) {
+            if constexpr (requires { c.attempt.job; }) {
+                return c.attempt.job;
+            } else if constexpr (requires { c.job.value; }) {
+                return c.job;
+            } else {
+                return JobId{};
+            }
+        },
+        change);
+}
+
+// The group is given up. What it failed at is left alone by whoever tries again: the job, so that a
+// claim or a sweep goes on with all others; or, if it is about that very job, the change.
+void blame(State& state, const Failure& failure) {
+    if (failure.fatal || failure.error.code != Errc::corrupt) return;
+    state.isolate_last(failure.error);
+}
+
+ChangeReply apply_unless_damaged(State& state, const Group& group, std::size_t index,
+                                 GivenUp& given_up) {
+    if (const auto known = given_up.find(index); known != given_up.end()) return known->second;
+    const auto& change = group.changes[index];
+    if (auto why = state.book.why_isolated(subject_of(change)))
+        return error(Errc::corrupt, std::move(*why));
+    state.at = {};
+    try {
+        return apply_one(state, change);
+    } catch (const Failure& failure) {
+        const auto known = state.book.isolated();
+        blame(state, failure);
+        const bool is_corrupt = !failure.fatal && failure.error.code == Errc::corrupt;
+        if (is_corrupt && state.book.isolated() == known) given_up.emplace(index, failure.error);
+        throw;
+    }
+}
+
+}  // namespace
+
+Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
+    state.tables.begin();
+    state.service.wall = wall;
+    auto& servers = state.servers();
+    if (!servers.contains(server)) {
+        forget_dead_servers(state);
+        const auto number = lease_number(state);
+        servers[server] = {.number = number, .id_high_water = high_water(state)};
+    }
+    ServerRow& row = servers[server];
+    row.used = ++state.service.servers_used;
+    state.save_server(server);
+    state.save_all();
+    state.tables.commit();
+    return ServerOpened{.number = row.number,
+                        .id_high_water = row.id_high_water,
+                        .last_group = row.last_group,
+                        .fence = row.fence,
+                        .clock = state.service.clock};
+}
+
+Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
+    const auto found = state.servers().find(group.server);
+    if (found == state.servers().end()) return fenced_off();
+    ServerRow& row = found->second;
+    if (row.fence != group.fence || group.number != row.last_group + 1) return fenced_off();
+
+    state.tables.begin();
+    row.last_group = group.number;
+    row.id_high_water = std::max(row.id_high_water, group.id_high_water);
+    row.used = ++state.service.servers_used;
+    state.save_server(group.server);
+    state.service.wall = group.wall;
+    state.work_appeared = false;
+    state.recoveries.clear();
+
+    GroupReply reply;
+    reply.replies.reserve(group.changes.size());
+    bool is_led_astray = false;
+    for (std::size_t i = 0; i < group.changes.size(); ++i) {
+        reply.replies.push_back(is_led_astray ? ChangeReply(another_was_first())
+                                              : apply_unless_damaged(state, group, i, given_up));
+        const auto* tick = std::get_if<Tick>(&group.changes[i]);
+        if (tick && tick->leads_from && !reply.replies.back()) is_led_astray = true;
+    }
+    try {
+        state.save_all();
+    } catch (const Failure& failure) {
+        blame(state, failure);
+        throw;
+    }
+    state.tables.commit();
+    state.trim();
+    reply.clock = state.service.clock;
+    reply.work_appeared = state.work_appeared;
+    reply.recoveries = std::exchange(state.recoveries, {});
+    return reply;
+}
+
+Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence) {
+    const auto found = state.servers().find(server);
+    if (found == state.servers().end()) return fenced_off();
+    ServerRow& row = found->second;
+    const bool asked_before = row.fence == fence + 1;
+    if (!asked_before) {
+        if (row.fence != fence) return fenced_off();
+        state.tables.begin();
+        ++row.fence;
+        state.save_server(server);
+        state.flush();
+        state.tables.commit();
+    }
+    return Settled{row.last_group, row.fence};
+}
+
+ChangeReply apply(State& state, const Tick& change) {
+    const auto& clock = state.service.clock;
+    const bool is_newest =
+        change.seen_tick == clock.tick && change.leads_from.value_or(clock.now) == clock.now;
+    if (!is_newest) return another_was_first();
+    const bool goes_on = change.next.tick == change.seen_tick + 1 && change.next.now >= clock.now &&
+                         change.next.grace_until >= clock.grace_until;
+    if (!goes_on) return error(Errc::invalid, "service time never goes back");
+    state.service.clock = change.next;
+    // Under load every group ticks: so often nothing need be tidied.
+    if (change.next.now < state.tidied_at + state.timing.tick) return {Applied{}};
+    state.tidied_at = change.next.now;
+    state.flush();
+    state.tables.tidy();
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const PromoteWaiting& change) {
+    if (change.thing.kind == Thing::Kind::limit && !state.holders.is_defined(change.thing))
+        return error(Errc::not_found, "there is no such limit");
+    const Sighting seen{.detector = Detector::promotion, .rule = "C4/overlooked"};
+    for (const auto id : restore_line(state, change.thing)) {
+        const auto& job = state.job_that_exists(id);
+        enter(state, job, job.epoch, SessionId{}, {.seen = seen});
+        ++state.service.repairs;
+    }
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const TakeKeeper& change) {
+    if (state.service.keeper != change.expected)
+        return error(Errc::conflict, "the keeper's role has changed");
+    state.service.keeper = change.next;
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const DefineLimit& change) {
+    if (change.max == 0) return error(Errc::invalid, "a limit must be at least 1");
+    const Thing limit{Thing::Kind::limit, change.tenant, change.name};
+    state.holders.define(limit, change.max);
+    restore_line(state, limit);  // there may be more room now
+    return {Applied{}};
+}
+
+ChangeReply apply(State& state, const PauseQueue& change) {
+    const bool changes = state.shapes.pause(change.tenant, change.queue, change.paused);
+    if (!change.paused) {
+        // What was `ready` all the time can be claimed again.
+        if (changes) state.work_appeared = true;
+        return {Applied{}};
+    }
+    // Nobody may wait for what stands still: kept things are freed (C4).
+    for (const JobId id : state.lines().kept()) {
+        JobRow* job = state.readable(id);
+        const auto* ready = job ? job->in<Ready>() : nullptr;
+        if (ready && state.is_paused(*job))
+            move_and_free(state, *job, Ready{ready->stay, std::nullopt});
+    }
+    return {Applied{}};
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,23 @@
+#include "store/engine/apply/ledger.h"
+
+namespace perdure::store {
+
+void enter(State& state, const JobRow& job, Epoch epoch, SessionId owner,
+           const RepairFacts& facts) {
+    const auto decision = decide_repair(facts);
+    if (!decision) return;
+    auto entry = recovery_of({job.id, epoch}, job.spec->effects, facts, *decision);
+    entry.id = ++state.service.last_recovery;
+    entry.on = state.service.wall;
+    if (const auto* session = state.session(owner)) entry.worker = session->worker;
+    state.pending.ledger.push_back(entry);
+    state.recoveries.push_back(std::move(entry));
+}
+
+void enter_expiry(State& state, const JobRow& job, const WaitDecision& decision, JobState ends_as) {
+    auto facts = wait_facts(job);
+    facts.now = state.now();
+    enter(state, job, job.epoch, SessionId{}, expiry_facts(facts, decision, ends_as));
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,14 @@
+// Enters repairs into the ledger, in the transaction that makes them [P5].
+#pragma once
+
+#include "core/ledger.h"
+#include "store/engine/state/state.h"
+
+namespace perdure::store {
+
+// Enters what decide_repair() says is worth it; `owner` is the worker's session, if there was one.
+void enter(State& state, const JobRow& job, Epoch epoch, SessionId owner, const RepairFacts& facts);
+// A job that waited ends by its deadline.
+void enter_expiry(State& state, const JobRow& job, const WaitDecision& decision, JobState ends_as);
+
+}  // namespace perdure::store

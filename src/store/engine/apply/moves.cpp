@@ -1,0 +1,88 @@
+#include "store/engine/apply/moves.h"
+
+#include <algorithm>
+
+namespace perdure::store {
+namespace {
+
+// The first `max` of a shape's jobs that are blocked on a thing, or all of them, and says whom.
+std::vector<JobId> promote(State& state, const Thing& thing, ShapeId shape, std::uint32_t max) {
+    std::vector<JobId> first;
+    if (max == 0) return first;
+    // One that cannot be understood stays where it is: it must not stop those behind it.
+    state.lines().find_blocked(thing, shape, [&](JobId id) {
+        if (state.readable(id)) first.push_back(id);
+        return first.size() == max;
+    });
+    for (const auto id : first) {
+        JobRow& job = state.job_that_exists(id);
+        const auto* blocked = job.in<Blocked>();
+        if (!blocked) fail_corrupt("job " + id.text() + " is listed as blocked");
+        ++state.promoted;
+        move(state, job, Ready{blocked->stay, std::nullopt});
+    }
+    return first;
+}
+
+std::vector<ShapeId> shapes_blocked_on(State& state, const Thing& thing) {
+    if (state.shapes.total(JobState::blocked) == 0) return {};
+    return state.lines().shapes_blocked_on(thing);
+}
+
+void promote_first_of_each_shape(State& state, const Thing& thing) {
+    if (state.holders.free(thing) == 0) return;
+    for (const auto shape : shapes_blocked_on(state, thing)) promote(state, thing, shape, 1);
+}
+
+}  // namespace
+
+void move(State& state, JobRow& job, PlaceRow next) {
+    const bool wanted = job.wants_its_things();
+    if (auto* outcome = std::get_if<Outcome>(&next)) {
+        if (!outcome->ended_at) {
+            outcome->ended_at = state.now();
+            outcome->ended_on = state.service.wall;
+            if (state.relations.is_watched(job)) state.ended.push_back(job.id);
+        }
+        outcome->forget_at =
+            *outcome->ended_at + decide_retention(outcome->state, outcome->discarded, state.timing);
+    }
+    state.put(job, std::move(next));
+    if (!wanted) return;
+    for (const auto& thing : job.things) restore_line(state, thing);
+}
+
+void move_and_free(State& state, JobRow& job, PlaceRow next) {
+    move(state, job, std::move(next));
+    for (const auto& thing : job.things) {
+        if (state.holders.release(thing, job.id)) promote_first_of_each_shape(state, thing);
+    }
+}
+
+std::vector<JobId> restore_line(State& state, const Thing& thing) {
+    std::vector<JobId> promoted;
+    const auto free = state.holders.free(thing);
+    if (free == 0) return promoted;
+    for (const auto shape : shapes_blocked_on(state, thing)) {
+        const auto enough = std::min(free, promotion_window);
+        const auto decision = decide_promotion(
+            {.free = free, .wanting = state.lines().wanting(thing, shape, enough)});
+        const auto some = promote(state, thing, shape, decision.promote);
+        promoted.insert(promoted.end(), some.begin(), some.end());
+    }
+    return promoted;
+}
+
+Stay begin_stay(const State& state, const JobRow& job, Entry entry,
+                std::optional<SessionId> avoid) {
+    const auto now = state.now();
+    Stay stay{.order = {.priority = job.spec->priority,
+                        .behind_the_first = entry != Entry::first_in_line,
+                        .since = now,
+                        .job = job.id},
+              .queue_deadline = now + job.spec->timeouts.queue};
+    if (avoid) stay.avoid = Avoid{*avoid, now + state.timing.prefer_another};
+    return stay;
+}
+
+}  // namespace perdure::store

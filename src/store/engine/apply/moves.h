@@ -1,0 +1,26 @@
+// Moves: what every change of a job is made of. A move keeps the one invariant that spans jobs:
+//   C4a  While a thing is free, as many jobs of each shape as decide_promotion() says are `ready`
+//        and want it, or none of that shape is blocked on it. So a free thing is always offered to
+//        somebody, and whoever leaves lets the next ones follow.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "store/engine/state/state.h"
+
+namespace perdure::store {
+
+// Moves a job. A job that leaves `ready` without its things lets the next ones have a look.
+void move(State& state, JobRow& job, PlaceRow next);
+// Moves a job, frees what it holds and promotes who waited for that.
+void move_and_free(State& state, JobRow& job, PlaceRow next);
+// Promotes until C4a is true again for this thing, and says whom.
+std::vector<JobId> restore_line(State& state, const Thing& thing);
+
+enum class Entry { at_the_end, first_in_line };
+// A new stay in ready, beginning now. `avoid`: who should not get it for a while.
+Stay begin_stay(const State& state, const JobRow& job, Entry entry,
+                std::optional<SessionId> avoid = std::nullopt);
+
+}  // namespace perdure::store

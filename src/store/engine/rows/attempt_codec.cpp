@@ -1,0 +1,175 @@
+// The bytes of an attempt, and of a job's life with its newest attempt in it. A life is written at
+// every move of its job: what is usual takes no bytes.
+#include "store/engine/rows/attempt_forms.h"
+#include "store/engine/rows/codec.h"
+#include "store/engine/rows/fields.h"
+
+namespace perdure::store {
+
+namespace {
+
+// Form 1 had every field; see attempt_forms.h.
+constexpr std::uint64_t attempt_form = 2;
+
+// The usual values of form 2.
+constexpr Duration usual_hold = minutes(5);
+constexpr std::string_view usual_terms_rule = "O7/fenced";
+constexpr std::string_view usual_end_rule = "E1/succeeded";
+
+// --- the fields: what is mostly there comes first, so that their bits make a small number
+// ---------
+
+template <class Record>
+constexpr bool is_being_read = !std::is_const_v<Record>;
+
+template <class End, class Fields>
+void show_end(End& end, Fields& fields) {
+    fields.flag(end.succeeded);
+    fields.flag(end.reported);
+    fields.flag(end.counted);
+    fields.flag(end.clean);
+    fields.flag(end.alone);
+    fields(end.cause, Cause::exit);
+    fields(end.ran, Ran::yes);
+    fields(end.exit_code);
+    fields(end.at);
+    fields(end.matched);
+    fields(end.judge);
+}
+
+template <class MaybeEnd, class Fields>
+void show_maybe_end(MaybeEnd& end, Fields& fields) {
+    bool is_there = end.has_value();
+    fields.flag(is_there);
+    if (!is_there) return;
+    if constexpr (is_being_read<MaybeEnd>) end.emplace();
+    show_end(*end, fields);
+}
+
+// As the time since then, which is short. Differences wrap, so that every instant comes back.
+template <class MaybeInstant, class Fields>
+void show_since(WallTime then, MaybeInstant& instant, Fields& fields) {
+    const auto start = static_cast<std::uint64_t>(then.us);
+    std::optional<Duration> since;
+    if (instant)
+        since = {static_cast<std::int64_t>(static_cast<std::uint64_t>(instant->us) - start)};
+    fields(since);
+    if constexpr (is_being_read<MaybeInstant>) {
+        if (since)
+            instant =
+                WallTime{static_cast<std::int64_t>(static_cast<std::uint64_t>(since->us) + start)};
+    }
+}
+
+template <class AnyTerms, class Fields>
+void show_terms(AnyTerms& terms, Fields& fields) {
+    fields(terms.isolation, Isolation::fenced);
+    fields(terms.effects, Effects::repeatable);
+    fields.flag(terms.asks);
+    fields(terms.hold, usual_hold);
+    fields(terms.release_after);
+    fields.rule(terms.rule, usual_terms_rule);
+}
+
+template <class AnyKept, class Fields>
+void show_kept(AnyKept& kept, Fields& fields) {
+    fields(kept.where);
+    if (kept.where == Kept::Where::here) fields(kept.bytes);
+}
+
+template <class Attempt, class Fields>
+void show_attempt(Attempt& attempt, Fields& fields) {
+    fields(attempt.assignment);
+    fields(attempt.owners);
+    fields(attempt.claimed_at);
+    fields(attempt.claimed_on);
+    fields.flag(attempt.start_committed);
+    show_maybe_end(attempt.end, fields);
+    fields.rule(attempt.rule, attempt.end ? usual_end_rule : std::string_view{});
+    show_since(attempt.claimed_on, attempt.ended_on, fields);
+    show_since(attempt.claimed_on, attempt.started_on, fields);
+    fields(attempt.epoch, Epoch{1});
+    fields(attempt.generation, std::uint32_t{1});
+    fields.flag(attempt.clean);
+    fields(attempt.progress_number);
+    show_terms(attempt.terms, fields);
+    show_kept(attempt.checkpoint, fields);
+    show_kept(attempt.evidence, fields);
+    show_maybe_end(attempt.late_result, fields);
+}
+
+template <class Job, class Fields>
+void show_life(Job& job, Fields& fields) {
+    fields(job.epoch);
+    fields(job.generation, std::uint32_t{1});
+    bool is_attempted = !job.attempts.empty();
+    bool is_presumed_lost = job.presumed_lost.has_value();
+    fields.flag(is_attempted);
+    fields.flag(is_presumed_lost);
+    fields(job.total_deadline);
+    if constexpr (is_being_read<Job>) {
+        if (is_attempted) job.attempts.emplace_back();
+        if (is_presumed_lost) job.presumed_lost.emplace();
+    }
+    if (is_attempted) show_attempt(job.attempts.back(), fields);
+    if (!is_presumed_lost) return;
+    fields(job.presumed_lost->epoch);
+    fields(job.presumed_lost->session);
+}
+
+// ------------------------------------------------------------------------------------------------
+
+std::uint64_t form_of(ByteReader& in, const char* what) {
+    const auto found = in.number();
+    if (found == 0 || found > attempt_form)
+        fail_corrupt(std::string(what) + " is in a form that is not known");
+    return found;
+}
+
+void check(const AttemptRow& attempt) {
+    if (attempt.owners.empty()) fail_corrupt("a stored attempt has no owner");
+}
+
+}  // namespace
+
+std::string encode(const AttemptRow& attempt) {
+    return write_fields(attempt_form, [&](auto& fields) { show_attempt(attempt, fields); });
+}
+
+AttemptRow decode_attempt(std::string_view bytes) {
+    ByteReader in(bytes);
+    AttemptRow attempt;
+    if (form_of(in, "an attempt") == 1) {
+        attempt = get_attempt_of_form_1(in);
+        in.end();
+    } else {
+        FieldReader fields(in);
+        show_attempt(attempt, fields);
+        fields.end();
+    }
+    check(attempt);
+    return attempt;
+}
+
+std::string encode_life(const JobRow& job) {
+    return write_fields(attempt_form, [&](auto& fields) { show_life(job, fields); });
+}
+
+void decode_life(std::string_view bytes, JobRow& job) {
+    ByteReader in(bytes);
+    job.attempts.clear();
+    if (form_of(in, "a job's life") == 1) {
+        get_life_of_form_1(in, job);
+        in.end();
+    } else {
+        FieldReader fields(in);
+        show_life(job, fields);
+        fields.end();
+    }
+    for (const auto& attempt : job.attempts) check(attempt);
+    const auto newest = job.attempts.empty() ? Epoch{} : job.attempts.back().epoch;
+    if (newest != job.epoch) fail_corrupt("a job's newest attempt is not of its epoch");
+    job.has_history = job.epoch.value <= 1;
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,97 @@
+#include "store/engine/state/holders.h"
+
+#include <algorithm>
+#include <string>
+
+#include "store/engine/row_name.h"
+
+namespace perdure::store {
+namespace {
+
+using Kind = Thing::Kind;
+
+}  // namespace
+
+Holders::Holders(const Contents& contents, WriteSet& pending, DamageBook& book)
+    : pending_(pending) {
+    for (const auto& limit : contents.limits) take_limit(limit, book);
+    for (const auto& holder : contents.holders) take_holder(holder, book);
+}
+
+void Holders::take_limit(const LimitRow& row, DamageBook& book) {
+    const bool is_sound = row.max > 0 && row.max < odd_slot_min;
+    limits_[row.limit] = is_sound ? static_cast<std::uint32_t>(row.max) : 0;
+    if (!is_sound)
+        book.note({"limit_max", row_name({row.limit.tenant, row.limit.name}),
+                   "its maximum is out of bounds: it counts as full; set the limit again"});
+}
+
+void Holders::take_holder(const Contents::Holder& row, DamageBook& book) {
+    const bool is_sound = row.slot > 0 && row.slot < odd_slot_min;
+    const auto at = is_sound ? static_cast<std::uint32_t>(row.slot) : next_odd_slot_++;
+    rows_[row.thing].emplace(at, row.job);
+    if (!is_sound)
+        book.note({"limit_holder", row_name({row.thing.tenant, row.thing.name, row.slot}),
+                   "its slot is out of bounds: it counts as taken"});
+}
+
+void Holders::hold_without_row(const Thing& thing, JobId job) {
+    rows_[thing].emplace(next_odd_slot_++, job);
+}
+
+void Holders::define(const Thing& limit, std::uint32_t max) {
+    pending_.limits.push_back({limit, max});
+    limits_[limit] = max;
+}
+
+std::uint32_t Holders::max(const Thing& thing) const {
+    if (thing.kind == Kind::key) return 1;
+    const auto found = limits_.find(thing);
+    return found == limits_.end() ? 0 : found->second;  // not defined any more: nobody may have it
+}
+
+std::uint32_t Holders::taken(const Thing& thing) const {
+    const auto found = rows_.find(thing);
+    return found == rows_.end() ? 0 : static_cast<std::uint32_t>(found->second.size());
+}
+
+std::uint32_t Holders::free(const Thing& thing) const {
+    const auto most = max(thing);
+    // A limit may have been lowered below what is taken.
+    return most - std::min(most, taken(thing));
+}
+
+bool Holders::is_held_by(const Thing& thing, JobId job) const {
+    const auto found = rows_.find(thing);
+    if (found == rows_.end()) return false;
+    return std::any_of(found->second.begin(), found->second.end(),
+                       [&](const auto& row) { return row.second == job; });
+}
+
+void Holders::take(const Thing& thing, JobId job) {
+    auto& slots = rows_[thing];
+    std::uint32_t slot = 1;
+    while (slots.contains(slot)) ++slot;
+    if (slot > max(thing)) fail_corrupt("no slot of `" + thing.name + "` is free");
+    pending_.holders.push_back({HolderChange::Kind::taken, thing, slot, job});
+    slots.emplace(slot, job);
+}
+
+bool Holders::release(const Thing& thing, JobId job) {
+    const auto found = rows_.find(thing);
+    if (found == rows_.end()) return false;
+    auto& slots = found->second;
+    const auto held = std::find_if(slots.begin(), slots.end(),
+                                   [&](const auto& row) { return row.second == job; });
+    if (held == slots.end()) return false;
+    // What was held without a row of its own may have one that makes no sense.
+    const bool is_odd = held->first >= odd_slot_min;
+    pending_.holders.push_back(
+        {is_odd ? HolderChange::Kind::freed_without_slot : HolderChange::Kind::freed, thing,
+         held->first, job});
+    slots.erase(held);
+    if (slots.empty()) rows_.erase(found);
+    return true;
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,59 @@
+// Holders: who holds which key and which slot of which limit (C4). A copy of `key_holder`,
+// `limit_holder` and `limit_max`. There are as many rows as
+// running jobs hold things, so that all of them are here. Damage never frees (C9): a row whose job
+// or slot makes no sense is taken, a limit whose maximum makes no sense is full, and a job that
+// runs without its row has the thing all the same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "base/id.h"
+#include "core/claim.h"
+#include "store/engine/damage_book.h"
+#include "store/engine/tables.h"
+
+namespace perdure::store {
+
+class Holders {
+public:
+    Holders(const Contents& contents, WriteSet& pending, DamageBook& book);
+
+    void define(const Thing& limit, std::uint32_t max);
+    bool is_defined(const Thing& limit) const { return limits_.contains(limit); }
+
+    std::uint32_t max(const Thing& thing) const;
+    std::uint32_t taken(const Thing& thing) const;
+    std::uint32_t free(const Thing& thing) const;
+    bool is_held_by(const Thing& thing, JobId job) const;
+
+    // It runs and must hold the thing, but has no row: nobody else may take it.
+    void hold_without_row(const Thing& thing, JobId job);
+    // Calls it for each holder.
+    template <class Call>
+    void for_each(Call call) const {
+        for (const auto& [thing, slots] : rows_)
+            for (const auto& [slot, job] : slots) call(thing, slot, job);
+    }
+
+    // Takes the lowest free slot.
+    void take(const Thing& thing, JobId job);
+    // False: it did not hold it.
+    bool release(const Thing& thing, JobId job);
+
+private:
+    using Slots = std::map<std::uint32_t, JobId>;
+
+    // Slots from here on are no numbers of rows.
+    static constexpr std::uint32_t odd_slot_min = std::uint32_t{1} << 31;
+
+    void take_limit(const LimitRow& row, DamageBook& book);
+    void take_holder(const Contents::Holder& row, DamageBook& book);
+
+    WriteSet& pending_;
+    std::uint32_t next_odd_slot_ = odd_slot_min;
+    std::map<Thing, std::uint32_t> limits_;
+    std::map<Thing, Slots> rows_;
+};
+
+}  // namespace perdure::store

@@ -1,0 +1,103 @@
+// What the engine knows at its start. A row that cannot be understood is noted and left out; but
+// what it may stand for is kept: a run keeps its slot, a holder its key or limit (C9).
+#include <utility>
+
+#include "store/engine/row_name.h"
+#include "store/engine/state/state.h"
+
+namespace perdure::store {
+namespace {
+
+// Of numbers that are no ids, too.
+std::int64_t as_stored(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+
+const char* holder_table(const Thing& thing) {
+    return thing.kind == Thing::Kind::key ? "key_holder" : "limit_holder";
+}
+
+}  // namespace
+
+State::State(Tables& of, const Timing& t, DamageBook& b, Contents contents)
+    : timing(t),
+      tables(of),
+      book(b),
+      shapes(contents, pending, b),
+      holders(contents, pending, b),
+      relations(contents, pending),
+      service(contents.service),
+      highest_job_(contents.highest_job),
+      servers_(std::move(contents.servers)) {
+    Holding holding;
+    take_sessions(contents);
+    take_runs(contents, holding);
+    check_kept(holding);
+    check_holders(holding);
+}
+
+void State::take_sessions(Contents& contents) {
+    for (auto& row : contents.sessions) sessions_.emplace(row.id, std::move(row));
+    for (const auto& [place, session] : contents.directories) {
+        latest_sessions_[place] = session;
+        if (sessions_.contains(session)) continue;
+        const auto& [machine, device, inode] = place;
+        book.note({"directory", row_name({machine, as_stored(device), as_stored(inode)}),
+                   "its session is not there, or cannot be understood"});
+    }
+}
+
+void State::take_runs(const Contents& contents, Holding& holding) {
+    for (const auto& entry : contents.runs) {
+        const auto id = entry.job;
+        holding.insert(id);
+        const auto* job = readable(id);
+        const auto* run = job ? job->in<Run>() : nullptr;
+        if (run && !session(run->session)) {
+            book.isolate(id, "it runs in a session that is not there, or cannot be understood");
+            run = nullptr;
+        }
+        if (!run) {
+            note_damaged_run(entry);
+            continue;
+        }
+        runs_[run->session][{run->assignment, id}] = {run->state, late_from(*run)};
+        check_run(id, *job);
+    }
+}
+
+// It keeps the slot of its session, as far as anybody can tell whose that is.
+void State::note_damaged_run(const Contents::RunOf& run) {
+    book.isolate(run.job, "its row in `run` cannot be understood");
+    const auto owner = tables.lines().owner_of_damaged_run(run.job);
+    runs_[owner][{run.assignment, run.job}] = {JobState::running, ServiceTime{}};
+}
+
+// Who runs has its things, whatever the rows say: nobody else may take them.
+void State::check_run(JobId id, const JobRow& job) {
+    for (const auto& thing : job.things) {
+        if (holders.is_held_by(thing, id)) continue;
+        holders.hold_without_row(thing, id);
+        book.note({holder_table(thing), row_name({thing.tenant, thing.name, "?"}),
+                   "job " + id.text() + " must hold it, and there is no such row", id});
+    }
+}
+
+void State::check_kept(Holding& holding) {
+    for (const auto id : tables.lines().kept()) {
+        holding.insert(id);
+        const auto* job = readable(id);
+        const auto* ready = job ? job->in<Ready>() : nullptr;
+        if (ready && ready->kept_until) check_run(id, *job);
+    }
+}
+
+void State::check_holders(const Holding& holding) {
+    holders.for_each([&](const Thing& thing, std::uint32_t slot, JobId job) {
+        if (holding.contains(job)) return;
+        RowKey key{thing.tenant, thing.name};
+        if (thing.kind == Thing::Kind::limit) key.emplace_back(std::int64_t{slot});
+        book.note({holder_table(thing), row_name(key),
+                   "job " + job.text() + " neither runs nor keeps it: it counts as taken", job});
+    });
+}
+
+}  // namespace perdure::store

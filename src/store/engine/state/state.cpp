@@ -1,0 +1,294 @@
+#include "store/engine/state/state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace perdure::store {
+namespace {
+
+constexpr std::size_t jobs_max = 16'384;
+constexpr std::size_t bytes_max = std::size_t{16} << 20;
+constexpr std::size_t inline_max = 1'024;  // what an attempt's own row carries
+
+std::size_t size_of(const JobSpec& spec) {
+    auto size = sizeof(JobRow) + sizeof(JobSpec) + spec.args.size();
+    for (const auto& word : spec.argv) size += word.size() + sizeof(word);
+    for (const auto& [name, value] : spec.env) size += name.size() + value.size() + 64;
+    for (const auto& callback : spec.callbacks) size += size_of(*callback.spec);
+    return size;
+}
+
+}  // namespace
+
+// Writes one part of what is pending, and leaves the rest.
+template <class Part>
+void State::write_now(Part WriteSet::*part) {
+    if ((pending.*part).empty()) return;
+    WriteSet now;
+    std::swap(now.*part, pending.*part);
+    tables.write(now, at);
+}
+
+bool State::holds_its_things(const JobRow& job) const {
+    return std::all_of(job.things.begin(), job.things.end(),
+                       [&](const Thing& t) { return holders.is_held_by(t, job.id); });
+}
+
+JobRow* State::loaded(JobId id) {
+    const auto found = jobs_.find(id.value);
+    return found == jobs_.end() ? nullptr : &found->second;
+}
+
+JobRow* State::job(JobId id) {
+    at = id;
+    if (auto* found = loaded(id)) return found;
+    if (id > highest_job_) return nullptr;
+    leave_alone_if_damaged(id);
+    auto loaded = tables.jobs().job(id);
+    return loaded ? &add(std::move(*loaded)) : nullptr;
+}
+
+JobRow& State::job_that_exists(JobId id) {
+    auto* found = job(id);
+    if (!found) fail_corrupt("job " + id.text() + " is named, and is not there");
+    return *found;
+}
+
+JobRow* State::readable(JobId id) {
+    const auto found =
+        book.unless_damaged([&] { return &job_that_exists(id); }, [&] { return damaged_job(id); });
+    return found.value_or(nullptr);
+}
+
+JobRow& State::add(JobRow job) {
+    highest_job_ = std::max(highest_job_, job.id);
+    jobs_bytes_ += size_of(*job.spec);
+    const auto id = job.id.value;
+    return jobs_.insert_or_assign(id, std::move(job)).first->second;
+}
+
+// What failed once would fail again, and take the whole group with it.
+void State::leave_alone_if_damaged(JobId id) const {
+    if (auto why = book.why_isolated(id)) fail_corrupt(std::move(*why));
+}
+
+JobRow& State::add_ready(JobId id, const LineReader::LoadRow& load) {
+    at = id;
+    leave_alone_if_damaged(id);
+    return add(load());
+}
+
+void State::touch(JobRow& job) {
+    if (job.changed) return;
+    job.changed = true;
+    pending.jobs.push_back(&job);
+}
+
+void State::index(const JobRow& job, int step) {
+    shapes.add(job.shape, state_of(job), step);
+    const auto* run = job.in<Run>();
+    if (!run) return;
+    const std::pair key{run->assignment, job.id};
+    if (step > 0) {
+        const auto late = late_from(*run);
+        runs_[run->session][key] = {run->state, late};
+        const auto bound = confirmed_until_.find(run->session);
+        if (run->state == JobState::starting && bound != confirmed_until_.end())
+            bound->second = std::min(bound->second, late);
+        return;
+    }
+    const auto found = runs_.find(run->session);
+    if (found == runs_.end() || found->second.erase(key) != 1)
+        fail_corrupt("job " + job.id.text() + " runs, and is not listed");
+    if (found->second.empty()) runs_.erase(found);
+}
+
+// A new job is in no place yet: it is not taken out of one.
+void State::put(JobRow& job, PlaceRow next) {
+    at = job.id;
+    const bool is_new = !job.stored && !job.changed;
+    if (!is_new) index(job, -1);
+    job.place = std::move(next);
+    index(job, 1);
+    touch(job);
+    if (job.in<Ready>()) work_appeared = true;
+}
+
+void State::forget(JobRow& job) {
+    flush();
+    index(job, -1);
+    jobs_bytes_ -= size_of(*job.spec);
+    const auto id = job.id;
+    pending.forgotten.push_back(relations.forget(std::move(job)));
+    jobs_.erase(id.value);
+    // Whoever asks for it now must not find it.
+    write_now(&WriteSet::forgotten);
+}
+
+void State::keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string* bytes) {
+    auto& kept = kind == Large::checkpoint ? attempt.checkpoint : attempt.evidence;
+    const AttemptKey key{job.id, attempt.epoch};
+    if (kept.where == Kept::Where::apart) pending.large.push_back({key, kind, std::nullopt});
+    if (!bytes) {
+        kept = {};
+    } else if (bytes->size() <= inline_max) {
+        kept = {Kept::Where::here, *bytes};
+    } else {
+        kept = {Kept::Where::apart, {}};
+        pending.large.push_back({key, kind, *bytes});
+    }
+    attempt.unsaved = true;
+    touch(job);
+}
+
+LineReader& State::lines() {
+    flush();
+    return tables.lines();
+}
+
+// Jobs themselves are in memory while they are changed.
+JobReader& State::job_rows() {
+    write_now(&WriteSet::large);
+    return tables.jobs();
+}
+
+RelationReader& State::relation_rows() {
+    write_now(&WriteSet::relations);
+    return tables.relations();
+}
+
+const State::Runs& State::runs_of(SessionId session) const {
+    static const Runs none;
+    const auto found = runs_.find(session);
+    return found == runs_.end() ? none : found->second;
+}
+
+// Thousands may be starting: they are looked at only when the first of them can be late.
+bool State::has_unconfirmed_start(SessionId session) {
+    const auto bound = confirmed_until_.find(session);
+    if (bound != confirmed_until_.end() && now() < bound->second) return false;
+    auto earliest = ServiceTime{INT64_MAX};
+    for (const auto& [key, run] : runs_of(session))
+        if (run.state == JobState::starting) earliest = std::min(earliest, run.late_from);
+    confirmed_until_[session] = earliest;
+    return earliest <= now();
+}
+
+const SessionRow* State::session(SessionId id) const {
+    const auto found = sessions_.find(id);
+    return found == sessions_.end() ? nullptr : &found->second;
+}
+
+const SessionRow& State::session_that_exists(SessionId id) const {
+    const auto* found = session(id);
+    if (!found) fail_corrupt("session " + id.text() + " is named, and is not there");
+    return *found;
+}
+
+SessionRow& State::change_session(SessionId id) {
+    changed_sessions_.insert(id);
+    return const_cast<SessionRow&>(session_that_exists(id));
+}
+
+SessionRow& State::add_session(SessionRow session) {
+    const auto id = session.id;
+    const auto place = place_of(session.directory);
+    pending.directories.push_back({place, id});
+    latest_sessions_[place] = id;
+    changed_sessions_.insert(id);
+    return sessions_.emplace(id, std::move(session)).first->second;
+}
+
+void State::forget_session(SessionId id) {
+    pending.forgotten_sessions.push_back(id);
+    std::erase_if(latest_sessions_, [&](const auto& entry) { return entry.second == id; });
+    changed_sessions_.erase(id);
+    confirmed_until_.erase(id);
+    sessions_.erase(id);
+}
+
+std::optional<SessionId> State::latest_session(const StateDirectory& directory) const {
+    const auto found = latest_sessions_.find(place_of(directory));
+    // One that is not there, or cannot be understood, leaves nothing to anybody.
+    if (found == latest_sessions_.end() || !session(found->second)) return std::nullopt;
+    return found->second;
+}
+
+std::uint64_t State::draw_assignment(SessionId session) {
+    return ++change_session(session).assignments;
+}
+
+void State::save_server(ServerId id) { pending.servers[id] = servers_.at(id); }
+
+void State::remove_server(ServerId id) {
+    pending.servers[id] = std::nullopt;
+    servers_.erase(id);
+}
+
+std::optional<IdempotencyRow> State::key(const JobSpec& spec) {
+    const auto found = pending.keys.find({spec.tenant, *spec.idempotency_key});
+    if (found != pending.keys.end()) return found->second;
+    return tables.jobs().idempotency(spec.tenant, *spec.idempotency_key);
+}
+
+void State::put_key(const JobSpec& spec, const IdempotencyRow& row) {
+    pending.keys.insert_or_assign({spec.tenant, *spec.idempotency_key}, row);
+}
+
+std::uint32_t State::drop_old_keys(std::uint32_t max) {
+    write_now(&WriteSet::keys);
+    return tables.drop_old_keys(now(), max);
+}
+
+bool State::isolate_last(const Error& why) {
+    return at && tables.has_job(at) && book.isolate(at, why.what);
+}
+
+void State::note_ended() {
+    for (const auto* job : pending.jobs)
+        if (job->in<Outcome>()) ended_jobs_.push_back(job->id);
+}
+
+void State::flush() {
+    note_ended();
+    tables.write(pending, at);
+}
+
+void State::save_all() {
+    shapes.save();
+    for (const auto id : changed_sessions_) pending.sessions.push_back(&sessions_.at(id));
+    changed_sessions_.clear();
+    pending.service = service;
+    flush();
+}
+
+bool State::is_full() const { return jobs_.size() > jobs_max || jobs_bytes_ > bytes_max; }
+
+void State::let_go(JobId id) {
+    const auto found = jobs_.find(id.value);
+    if (found == jobs_.end() || !found->second.in<Outcome>()) return;
+    jobs_bytes_ -= size_of(*found->second.spec);
+    jobs_.erase(found);
+}
+
+// What runs is asked for again soon, what has ended hardly ever.
+void State::trim() {
+    PERDURE_ASSERT(pending.jobs.empty());
+    for (const auto id : ended_jobs_) let_go(id);
+    ended_jobs_.clear();
+    if (!is_full()) return;
+    std::erase_if(jobs_, [&](const auto& entry) {
+        const auto& job = entry.second;
+        const bool goes = !job.template in<Run>();
+        if (goes) jobs_bytes_ -= size_of(*job.spec);
+        return goes;
+    });
+    // Were few let go at a time, it would be done all the time.
+    if (jobs_.size() <= jobs_max / 2 && jobs_bytes_ <= bytes_max / 2) return;
+    jobs_.clear();
+    jobs_bytes_ = 0;
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,147 @@
+// State: the working set that changes are applied to. Small tables are here as a whole; jobs are
+// loaded when they are needed and kept for a while. All of it is only ever a copy of committed rows
+// and of the group that is being applied: after a failure the whole State is thrown away.
+// What has changed is pending until it is written: at the end of the group, or before somebody
+// asks the tables for rows that may be among it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/timing.h"
+#include "store/engine/damage_book.h"
+#include "store/engine/rows/rows.h"
+#include "store/engine/state/holders.h"
+#include "store/engine/state/relations.h"
+#include "store/engine/state/shapes.h"
+#include "store/engine/tables.h"
+
+namespace perdure::store {
+
+class State {
+public:
+    State(Tables& tables, const Timing& timing, DamageBook& book)
+        : State(tables, timing, book, tables.contents()) {}
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    const Timing timing;
+    Tables& tables;
+    DamageBook& book;
+    WriteSet pending;
+    Shapes shapes;
+    Holders holders;
+    Relations relations;
+    ServiceRow service;  // written with every group
+
+    // Of the group that is being applied.
+    bool work_appeared = false;
+    std::vector<Recovery> recoveries;
+    std::uint64_t promoted = 0;  // jobs that came back into `ready` from `blocked`
+    std::deque<JobId> ended;     // and somebody waits for it; see settle_ends()
+
+    ServiceTime now() const { return service.clock.now; }
+    bool is_paused(const JobRow& job) const {
+        return shapes.is_paused(job.spec->tenant, job.spec->queue);
+    }
+    bool holds_its_things(const JobRow& job) const;
+
+    // The last job that was looked for or changed: whose rows they are, if something fails.
+    JobId at;
+    // It is left alone from now on. False: it was before, or there is no such job.
+    bool isolate_last(const Error& why);
+
+    // Jobs. A pointer is good until the end of the group, or until the job is forgotten.
+    JobRow* job(JobId id);
+    JobRow& job_that_exists(JobId id);
+    // Nothing if the row cannot be understood, for those who can go on without it.
+    JobRow* readable(JobId id);
+    JobRow& add(JobRow job);
+    JobRow& add_ready(JobId id, const LineReader::LoadRow& load);
+    JobRow* loaded(JobId id);  // if it is in memory
+    void leave_alone_if_damaged(JobId id) const;
+    void touch(JobRow& job);
+    void put(JobRow& job, PlaceRow next);
+    void forget(JobRow& job);
+    void keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string* bytes);
+
+    // The tables, as they are with all that has happened to the rows that are asked for.
+    LineReader& lines();
+    JobReader& job_rows();
+    RelationReader& relation_rows();
+    ServiceTime tidied_at;            // wakes were, last
+    bool lines_are_in_memory = true;  // the last job that was met in a line was
+    bool has_damaged_lines = false;   // a row of a line could not be understood
+    struct RunMark {
+        JobState state = JobState::starting;
+        ServiceTime late_from;  // its start is; zero: it was ordered back
+    };
+    using Runs = std::map<std::pair<std::uint64_t, JobId>, RunMark>;  // by assignment number
+    const Runs& runs_of(SessionId session) const;
+    bool has_unconfirmed_start(SessionId session);
+
+    // Sessions.
+    const SessionRow* session(SessionId id) const;
+    const SessionRow& session_that_exists(SessionId id) const;
+    SessionRow& change_session(SessionId id);
+    SessionRow& add_session(SessionRow session);
+    void forget_session(SessionId id);
+    std::optional<SessionId> latest_session(const StateDirectory& directory) const;
+    const std::map<SessionId, SessionRow>& sessions() const { return sessions_; }
+    std::uint64_t draw_assignment(SessionId session);
+
+    // Servers.
+    std::map<ServerId, ServerRow>& servers() { return servers_; }
+    void save_server(ServerId id);
+    void remove_server(ServerId id);
+
+    // Idempotency keys.
+    std::optional<IdempotencyRow> key(const JobSpec& spec);
+    void put_key(const JobSpec& spec, const IdempotencyRow& row);
+    std::uint32_t drop_old_keys(std::uint32_t max);  // how many
+
+    // Writes everything that has changed. Before the commit, and only then, save_all().
+    void flush();
+    void save_all();
+    // Jobs that have ended are let go, and others when there are too many.
+    void trim();
+
+private:
+    State(Tables& tables, const Timing& timing, DamageBook& book, Contents contents);
+
+    // load_state.cpp
+    using Holding = std::set<JobId>;  // who may hold something
+    void take_sessions(Contents& contents);
+    void take_runs(const Contents& contents, Holding& holding);
+    void check_kept(Holding& holding);
+    void check_run(JobId id, const JobRow& job);
+    void check_holders(const Holding& holding);
+    void note_damaged_run(const Contents::RunOf& run);
+    template <class Part>
+    void write_now(Part WriteSet::*part);
+    void note_ended();
+    void index(const JobRow& job, int step);
+    bool is_full() const;
+    void let_go(JobId id);
+
+    std::unordered_map<std::uint64_t, JobRow> jobs_;
+    std::size_t jobs_bytes_ = 0;
+    std::vector<JobId> ended_jobs_;  // in this group
+    JobId highest_job_;
+    std::map<SessionId, Runs> runs_;
+    // Nothing of the session that starts has to be confirmed before this.
+    std::map<SessionId, ServiceTime> confirmed_until_;
+    std::map<SessionId, SessionRow> sessions_;
+    std::set<SessionId> changed_sessions_;
+    std::map<DirectoryPlace, SessionId> latest_sessions_;
+    std::map<ServerId, ServerRow> servers_;
+};
+
+}  // namespace perdure::store

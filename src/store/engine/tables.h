@@ -1,0 +1,143 @@
+// Tables: what the engine asks of a kind of table. The engine decides and keeps the working set;
+// a Tables writes what has changed, loads rows by key and reads lines on from a position. SQLite
+// and plain maps implement it; tests/contract runs the engine on each of them.
+//
+// What is read is what was written before, also within the transaction that is open: the engine
+// writes what is pending before it asks for it. A row that cannot be understood is a Failure
+// `corrupt`; after any Failure the engine's State is thrown away and the transaction undone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/callbacks.h"
+#include "ports/views.h"
+#include "store/engine/rows/rows.h"
+#include "store/engine/write_set.h"
+
+namespace perdure::store {
+
+// Rows of jobs, by key.
+class JobReader {
+public:
+    virtual ~JobReader() = default;
+
+    // With its newest attempt alone. Empty if there is no such job.
+    virtual std::optional<JobRow> job(JobId id) = 0;
+    // The attempts before this epoch, in order.
+    virtual std::vector<AttemptRow> history(JobId job, Epoch before) = 0;
+    virtual std::string large(AttemptKey attempt, Large kind) = 0;
+    virtual std::optional<IdempotencyRow> idempotency(const std::string& tenant,
+                                                      const std::string& key) = 0;
+};
+
+// What jobs wait for, and their callbacks (K1 to K3).
+class RelationReader {
+public:
+    virtual ~RelationReader() = default;
+
+    // What decides whether a job goes on; no more than that is read.
+    virtual std::vector<AwaitedFacts> facts(JobId job) = 0;
+    virtual std::vector<AwaitedView> awaited(JobId job) = 0;
+    // The jobs that still wait for this one, in order of their ids.
+    virtual std::vector<JobId> waiters(JobId other) = 0;
+    virtual std::vector<AddedRow> added(JobId parent) = 0;
+    virtual std::optional<JobId> made(const CallbackOf& of) = 0;
+};
+
+// A part of a shape's line.
+struct LineQuery {
+    ShapeId shape = 0;
+    std::optional<ClaimOrder> behind;  // empty: from the front on
+    std::uint32_t max = 0;
+    bool jobs_are_loaded = false;  // a guess: then their specs need not be read
+};
+
+// Jobs by their place.
+class LineReader {
+public:
+    virtual ~LineReader() = default;
+
+    // Called for each row: the job, its number for JobRow::read_as, and what loads the job from it.
+    using LoadRow = std::function<JobRow()>;
+    using TakeRow = std::function<void(JobId, std::uint64_t read_as, const LoadRow&)>;
+    // Answers how many rows there were.
+    virtual std::uint32_t read_line(const LineQuery& query, const TakeRow& take) = 0;
+
+    virtual std::vector<ShapeId> shapes_blocked_on(const Thing& thing) = 0;
+    // In the order of the line, until `is_it` answers true.
+    virtual void find_blocked(const Thing& thing, ShapeId shape,
+                              const std::function<bool(JobId)>& is_it) = 0;
+    // How many ready jobs of this shape have yet to take the thing; no more than `enough` are
+    // counted.
+    virtual std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) = 0;
+    virtual std::vector<JobId> kept() = 0;  // jobs in `ready` that still hold their things
+    // When the first of all jobs that are stored was submitted.
+    virtual std::optional<ServiceTime> oldest_submit() = 0;
+    // Who owns what runs, as far as anything in a row that cannot be understood says so.
+    virtual SessionId owner_of_damaged_run(JobId job) = 0;
+};
+
+// What is always in memory as a whole. Numbers that must be within bounds are as stored.
+struct Contents {
+    struct RunOf {
+        SessionId session;
+        std::uint64_t assignment = 0;
+        JobId job;
+    };
+    struct Holder {
+        Thing thing;
+        std::int64_t slot = 1;
+        JobId job;
+    };
+
+    ServiceRow service;
+    std::map<ServerId, ServerRow> servers;
+    std::vector<SessionRow> sessions;
+    std::vector<SessionOfDirectory> directories;
+    std::vector<RunOf> runs;
+    JobId highest_job;
+    std::vector<ShapeRow> shapes;  // in order
+    std::vector<TallyRow> tallies;
+    std::vector<ShapeId> ready_shapes;  // that have a job in `ready`, whatever is counted
+    bool has_blocked = false;
+    std::vector<PauseRow> pauses;
+    std::vector<LimitRow> limits;
+    std::vector<Holder> holders;
+    std::vector<JobId> awaited;   // that a job still waits for
+    std::vector<JobId> added_to;  // that a callback was added to
+};
+
+class Tables {
+public:
+    virtual ~Tables() = default;
+
+    virtual JobReader& jobs() = 0;
+    virtual RelationReader& relations() = 0;
+    virtual LineReader& lines() = 0;
+    virtual Contents contents() = 0;
+
+    // One transaction. What is not committed is undone by whoever catches the Failure.
+    virtual void begin() = 0;
+    virtual void commit() = 0;
+    // Writes and empties the set. `at` is the job whose turn it is, if it is one's: the one to
+    // blame for a Failure.
+    virtual void write(WriteSet& set, JobId& at) = 0;
+    // Slowly, from now on, so that the job to blame is known.
+    virtual void write_one_by_one() = 0;
+    virtual bool has_job(JobId id) = 0;
+
+    // Jobs whose retention may be over, earliest first. They are not noted any more.
+    virtual std::vector<JobId> take_to_forget(ServiceTime now, std::uint32_t max) = 0;
+    // Removes keys that are kept no longer, and answers how many.
+    virtual std::uint32_t drop_old_keys(ServiceTime now, std::uint32_t max) = 0;
+    // Removes what stands for no job any more, a piece at a time. Called by ticks.
+    virtual void tidy() = 0;
+};
+
+}  // namespace perdure::store

@@ -1,0 +1,112 @@
+// WriteSet: what a group has changed and no table shows yet, by table. The engine fills it, a
+// Tables writes it. Within one vector the order is the order in which it happened.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/claim.h"
+#include "core/ledger.h"
+#include "store/engine/rows/rows.h"
+
+namespace perdure::store {
+
+struct ShapeRow {
+    ShapeId id = 0;
+    Shape shape;
+};
+// How many jobs of a shape are in a state. Numbers as stored: whoever reads them checks them.
+struct TallyRow {
+    ShapeId shape = 0;
+    std::int64_t state = 0;
+    std::int64_t jobs = 0;
+};
+struct PauseRow {
+    std::string tenant;
+    std::string queue;
+    bool paused = false;
+};
+struct LimitRow {
+    Thing limit;
+    std::int64_t max = 0;
+};
+
+struct HolderChange {
+    enum class Kind { taken, freed, freed_without_slot } kind = Kind::taken;
+    Thing thing;
+    std::uint32_t slot = 1;
+    JobId job;
+};
+
+// A checkpoint or evidence that lies apart from its attempt. Empty bytes: it is removed.
+struct LargeChange {
+    AttemptKey attempt;
+    Large kind = Large::checkpoint;
+    std::optional<std::string> bytes;
+};
+
+// Relations: see rows/relations of the schema (K1 to K3).
+struct NewAwaited {
+    JobId job;
+    std::uint32_t number = 0;
+    After after;
+    std::optional<Input> ended;
+};
+struct ToldWaiters {
+    JobId other;
+    Input ended;
+};
+struct NewAdded {
+    JobId parent;
+    AddedRow row;
+};
+struct NewMade {
+    CallbackOf of;
+    JobId job;
+};
+using RelationChange = std::variant<NewAwaited, ToldWaiters, NewAdded, NewMade>;
+
+// A job that is removed with all of its rows, and which of its relations have rows at all.
+struct ForgottenJob {
+    JobRow job;
+    bool has_awaited = false;
+    bool has_added = false;
+    bool has_made = false;
+};
+
+struct SessionOfDirectory {
+    DirectoryPlace directory;
+    SessionId session;
+};
+
+using KeyName = std::pair<std::string, std::string>;  // tenant, idempotency key
+
+struct WriteSet {
+    // Each leaves the place that the tables show and enters the one that it is in; then it is
+    // marked as stored. Good until they are written.
+    std::vector<JobRow*> jobs;
+    std::vector<ForgottenJob> forgotten;
+    std::vector<LargeChange> large;
+    std::vector<HolderChange> holders;
+    std::vector<RelationChange> relations;
+    std::vector<Recovery> ledger;
+    std::map<KeyName, IdempotencyRow> keys;
+    std::vector<ShapeRow> shapes;
+    std::vector<TallyRow> tallies;
+    std::vector<PauseRow> pauses;
+    std::vector<LimitRow> limits;
+    std::vector<const SessionRow*> sessions;
+    std::vector<SessionOfDirectory> directories;
+    std::vector<SessionId> forgotten_sessions;
+    std::map<ServerId, std::optional<ServerRow>> servers;  // empty: it is removed
+    std::optional<ServiceRow> service;
+
+    void clear();
+};
+
+}  // namespace perdure::store

@@ -1,0 +1,89 @@
+// What the engine has in memory from its start on.
+#include "store/sqlite/tables/sqlite_tables.h"
+
+namespace perdure::store::sqlite {
+
+Contents SqliteTables::contents() {
+    Contents contents;
+    contents.service = small_.copies.service();
+    contents.servers = small_.copies.servers();
+    contents.highest_job = {
+        static_cast<std::uint64_t>(connection_.number("SELECT max(id) FROM job"))};
+    read_sessions(contents);
+    read_runs(contents);
+    read_shapes(contents);
+    read_ready_shapes(contents);
+    contents.has_blocked = connection_.number("SELECT EXISTS (SELECT 1 FROM blocked)") != 0;
+    read_holders(contents);
+    read_relations(contents);
+    return contents;
+}
+
+void SqliteTables::read_sessions(Contents& contents) {
+    contents.sessions = load_.sessions(book_);
+    Statement directories(connection_, "SELECT machine, device, inode, session FROM directory");
+    auto row = directories.query({});
+    while (row.next())
+        contents.directories.push_back(
+            {{row.text(0), row.bits(1), row.bits(2)}, SessionId{row.bits(3)}});
+}
+
+void SqliteTables::read_runs(Contents& contents) {
+    Statement runs(connection_, "SELECT session, assignment, job FROM run");
+    auto row = runs.query({});
+    while (row.next())
+        contents.runs.push_back({SessionId{row.bits(0)}, row.bits(1), JobId{row.bits(2)}});
+}
+
+void SqliteTables::read_shapes(Contents& contents) {
+    Statement shapes(connection_, "SELECT id, tenant, queue, kind FROM shape ORDER BY id");
+    auto shape = shapes.query({});
+    while (shape.next())
+        contents.shapes.push_back({shape.number(0), {shape.text(1), shape.text(2), shape.text(3)}});
+    Statement tallies(connection_, "SELECT shape, state, jobs FROM tally");
+    auto tally = tallies.query({});
+    while (tally.next())
+        contents.tallies.push_back({tally.number(0), tally.number(1), tally.number(2)});
+    Statement queues(connection_, "SELECT tenant, queue FROM queue WHERE paused = 1");
+    auto queue = queues.query({});
+    while (queue.next()) contents.pauses.push_back({queue.text(0), queue.text(1), true});
+}
+
+// From shape to shape: what lies between them is not read.
+void SqliteTables::read_ready_shapes(Contents& contents) {
+    Statement next(connection_, "SELECT min(shape) FROM ready WHERE shape > ?");
+    for (ShapeId last = 0;;) {
+        auto row = next.query({last});
+        if (!row.next() || row.is_null(0)) return;
+        last = row.number(0);
+        contents.ready_shapes.push_back(last);
+    }
+}
+
+void SqliteTables::read_holders(Contents& contents) {
+    using Kind = Thing::Kind;
+    Statement limits(connection_, "SELECT tenant, name, max FROM limit_max");
+    auto limit = limits.query({});
+    while (limit.next())
+        contents.limits.push_back({{Kind::limit, limit.text(0), limit.text(1)}, limit.number(2)});
+    Statement keys(connection_, "SELECT tenant, key, job FROM key_holder");
+    auto key = keys.query({});
+    while (key.next())
+        contents.holders.push_back({{Kind::key, key.text(0), key.text(1)}, 1, JobId{key.bits(2)}});
+    Statement slots(connection_, "SELECT tenant, name, slot, job FROM limit_holder");
+    auto slot = slots.query({});
+    while (slot.next())
+        contents.holders.push_back(
+            {{Kind::limit, slot.text(0), slot.text(1)}, slot.number(2), JobId{slot.bits(3)}});
+}
+
+void SqliteTables::read_relations(Contents& contents) {
+    Statement others(connection_, "SELECT DISTINCT other FROM awaited WHERE state IS NULL");
+    auto other = others.query({});
+    while (other.next()) contents.awaited.push_back({other.bits(0)});
+    Statement parents(connection_, "SELECT DISTINCT parent FROM callback");
+    auto parent = parents.query({});
+    while (parent.next()) contents.added_to.push_back({parent.bits(0)});
+}
+
+}  // namespace perdure::store::sqlite

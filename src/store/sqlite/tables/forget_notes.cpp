@@ -1,0 +1,83 @@
+#include "store/sqlite/tables/forget_notes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/engine/rows/bytes.h"
+
+namespace perdure::store::sqlite {
+namespace {
+
+constexpr std::size_t jobs_in_row_max = 500;
+
+struct Note {
+    ServiceTime forget_at;
+    std::vector<JobId> jobs;  // the first one is its key
+};
+
+// A note that cannot be understood must not keep everybody else from being removed.
+std::vector<JobId> jobs_of(const Found& row) {
+    const JobId first{row.bits(1)};
+    try {
+        return decode_forget_note(first, row.bytes(2));
+    } catch (const Failure&) {
+        return {first};
+    }
+}
+
+}  // namespace
+
+std::vector<JobId> decode_forget_note(JobId first, std::string_view others) {
+    std::vector<JobId> jobs = {first};
+    ByteReader bytes(others);
+    while (!bytes.is_at_end()) jobs.push_back(JobId{first.value + bytes.number()});
+    return jobs;
+}
+
+ForgetNotes::ForgetNotes(Connection& c)
+    // The same job may end twice in one tick: distances from the key can be put in a row.
+    : insert_(c,
+              "INSERT INTO forget (forget_at, job, others) VALUES (?, ?, ?)"
+              " ON CONFLICT (forget_at, job) DO UPDATE SET others ="
+              " CAST(others || excluded.others AS BLOB)"),
+      due_(c,
+           "SELECT forget_at, job, others FROM forget WHERE forget_at <= ?"
+           " ORDER BY forget_at, job LIMIT ?"),
+      delete_(c, "DELETE FROM forget WHERE forget_at = ? AND job = ?") {}
+
+void ForgetNotes::finish() {
+    for (auto& [forget_at, jobs] : added_) {
+        std::sort(jobs.begin(), jobs.end());
+        for (std::size_t i = 0; i < jobs.size(); i += jobs_in_row_max)
+            write(forget_at, jobs.data() + i, std::min(jobs_in_row_max, jobs.size() - i));
+    }
+    added_.clear();
+}
+
+void ForgetNotes::write(ServiceTime forget_at, const JobId* jobs, std::size_t count) {
+    ByteWriter others;
+    for (std::size_t i = 1; i < count; ++i) others.number(jobs[i].value - jobs[0].value);
+    insert_.run_one({forget_at, jobs[0], Value::blob(others.take())});
+}
+
+std::vector<JobId> ForgetNotes::take_due(ServiceTime now, std::uint32_t max) {
+    std::vector<Note> notes;
+    std::size_t found = 0;
+    {
+        auto row = due_.query({now, max});
+        while (found < max && row.next()) {
+            notes.push_back({ServiceTime{row.number(0)}, jobs_of(row)});
+            found += notes.back().jobs.size();
+        }
+    }
+    std::vector<JobId> due;
+    for (const auto& [forget_at, jobs] : notes) {
+        delete_.run_one({forget_at, jobs.front()});
+        const auto room = std::min<std::size_t>(jobs.size(), max - due.size());
+        due.insert(due.end(), jobs.begin(), jobs.begin() + static_cast<std::ptrdiff_t>(room));
+        if (room < jobs.size()) write(forget_at, jobs.data() + room, jobs.size() - room);
+    }
+    return due;
+}
+
+}  // namespace perdure::store::sqlite

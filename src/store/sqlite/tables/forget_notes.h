@@ -1,0 +1,37 @@
+// ForgetNotes: when which ended jobs are to be removed. Those that end in one group and are kept
+// equally long share rows of `forget`, so that retention costs a job next to nothing. A note may be
+// outdated: whoever reads it looks at the job.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "base/id.h"
+#include "base/time.h"
+#include "store/sqlite/db/statement.h"
+
+namespace perdure::store::sqlite {
+
+// The jobs of one row.
+std::vector<JobId> decode_forget_note(JobId first, std::string_view others);
+
+class ForgetNotes {
+public:
+    explicit ForgetNotes(Connection& connection);
+
+    // Written by finish().
+    void add(ServiceTime forget_at, JobId job) { added_[forget_at].push_back(job); }
+    void finish();
+    // Removes what is noted until now, earliest first, and says whom it was about.
+    std::vector<JobId> take_due(ServiceTime now, std::uint32_t max);
+
+private:
+    void write(ServiceTime forget_at, const JobId* jobs, std::size_t count);
+
+    Statement insert_, due_, delete_;
+    std::map<ServiceTime, std::vector<JobId>> added_;
+};
+
+}  // namespace perdure::store::sqlite

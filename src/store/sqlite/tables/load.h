@@ -1,0 +1,56 @@
+// Loader: reads rows from one connection. The writer and every reader have one of their own. What
+// cannot be understood is a Failure `corrupt` that names the row.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/engine/damage_book.h"
+#include "store/engine/tables.h"
+#include "store/sqlite/db/statement.h"
+
+namespace perdure::store::sqlite {
+
+class Loader : public JobReader {
+public:
+    explicit Loader(Connection& connection);
+
+    ServiceRow service();
+
+    std::optional<SessionRow> session(SessionId id);
+    // Those that can be understood; the others are noted.
+    std::vector<SessionRow> sessions(DamageBook& book);
+    std::optional<SessionId> latest_session(const StateDirectory& directory);
+    std::optional<IdempotencyRow> idempotency(const std::string& tenant,
+                                              const std::string& key) override;
+
+    // When the first of all jobs that are stored was submitted.
+    std::optional<ServiceTime> oldest_submit();
+    std::optional<JobRow> job(JobId id) override;
+    // The same for a row of `ready`: rank, since, queue_deadline, kept_until, avoid, avoid_until,
+    // life.
+    JobRow ready_job(JobId id, const Found& row);
+    // The same, and from column `asked` on: shape, body_hash, submitted_at, spec of `job`.
+    JobRow whole_ready_job(JobId id, const Found& row, int asked);
+    std::vector<AttemptRow> history(JobId job, Epoch before) override;
+    std::string large(AttemptKey attempt, Large kind) override;
+
+private:
+    std::optional<JobRow> what_was_asked(JobId id);
+    // Columns shape, body_hash, submitted_at, spec from `first` on.
+    JobRow asked_of(JobId id, const Found& row, int first);
+    // Jobs that wait one behind the other mostly ask for the same: they share it.
+    std::shared_ptr<const JobSpec> spec_in(std::string_view bytes);
+    bool find_place(JobRow& job);
+    bool find_ready(JobRow& job);
+
+    Statement service_, session_, sessions_, latest_session_, idempotency_;
+    Statement job_, oldest_submit_, history_, large_;
+    Statement run_, outcome_, timer_, blocked_, wait_, ready_, line_;
+    std::shared_ptr<const JobSpec> last_spec_;
+    std::string last_bytes_;
+};
+
+}  // namespace perdure::store::sqlite

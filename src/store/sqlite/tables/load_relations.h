@@ -1,0 +1,29 @@
+// RelationLoader: reads what jobs wait for, and their callbacks, from one connection (K1 to K3).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ports/views.h"
+#include "store/engine/tables.h"
+#include "store/sqlite/db/statement.h"
+
+namespace perdure::store::sqlite {
+
+class RelationLoader : public RelationReader {
+public:
+    explicit RelationLoader(Connection& connection);
+
+    std::vector<AwaitedFacts> facts(JobId job) override;
+    std::vector<AwaitedView> awaited(JobId job) override;
+    std::vector<JobId> waiters(JobId other) override;
+    std::vector<AddedRow> added(JobId parent) override;
+    std::vector<MadeCallback> all_made(JobId parent);
+    std::optional<JobId> made(const CallbackOf& of) override;
+    void show(const JobRow& job, JobView& view);
+
+private:
+    Statement facts_, awaited_, waiters_, added_, made_, made_one_;
+};
+
+}  // namespace perdure::store::sqlite

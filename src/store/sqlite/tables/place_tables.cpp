@@ -1,0 +1,353 @@
+#include "store/sqlite/tables/place_tables.h"
+
+#include "store/engine/rows/codec.h"
+
+namespace perdure::store::sqlite {
+namespace {
+
+// The columns that Loader::ready_job() takes, the job, and those of Loader::whole_ready_job().
+constexpr int line_job = 7;
+constexpr int line_asked = 8;
+constexpr const char* line_of_places =
+    "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life, job"
+    " FROM ready WHERE shape = ? AND (rank, since, job) > (?, ?, ?)"
+    " ORDER BY rank, since, job LIMIT ?";
+constexpr const char* line_of_jobs =
+    "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life, ready.job,"
+    " job.shape, body_hash, submitted_at, spec FROM ready LEFT JOIN job ON id = ready.job"
+    " WHERE ready.shape = ? AND (rank, since, ready.job) > (?, ?, ?)"
+    " ORDER BY rank, since, ready.job LIMIT ?";
+
+constexpr const char* whole_stretch =
+    "DELETE FROM ready WHERE shape = ? AND (rank, since, job) >= (?, ?, ?)"
+    " AND (rank, since, job) <= (?, ?, ?)";
+constexpr const char* like_stretch =
+    "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job BETWEEN ? AND ?";
+
+std::int64_t rank_of(const ClaimOrder& order) {
+    return 2 * order.priority + (order.behind_the_first ? 1 : 0);
+}
+
+// Where it first gets in line needs no row in `line`.
+bool is_in_first_line(const JobRow& job, const ClaimOrder& order) {
+    return order.behind_the_first && order.priority == job.spec->priority &&
+           order.since == job.submitted_at;
+}
+
+std::optional<SessionId> avoided(const Stay& stay) {
+    if (!stay.avoid) return std::nullopt;
+    return stay.avoid->session;
+}
+std::optional<ServiceTime> avoided_until(const Stay& stay) {
+    if (!stay.avoid) return std::nullopt;
+    return stay.avoid->until;
+}
+
+// When its retention is over has been noted already.
+bool is_noted(const JobRow& job, const Outcome& outcome) {
+    const auto* stored = job.stored ? std::get_if<Outcome>(&*job.stored) : nullptr;
+    return stored && stored->forget_at == outcome.forget_at;
+}
+
+template <class Enum>
+std::int64_t code(Enum value) {
+    return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+PlaceTables::PlaceTables(Connection& c, Loader& load)
+    : load_(load),
+      insert_job_(c, "job (id, shape, body_hash, submitted_at, spec)", 5, {0, 2, 4}),
+      insert_ready_(c,
+                    "ready (shape, rank, since, job, queue_deadline, kept_until, avoid,"
+                    " avoid_until, wake_at, life)",
+                    10, {3, 9}),
+      insert_run_(c,
+                  "run (job, session, assignment, state, confirm_deadline, kill_order, wake_at,"
+                  " life)",
+                  8, {0, 2, 7}),
+      insert_outcome_(c,
+                      "outcome (job, state, cause, rule, may_have_run, discarded, ended_at,"
+                      " ended_on, forget_at, life)",
+                      10, {0, 9}),
+      insert_timer_(c,
+                    "INSERT INTO timer (job, due, date, avoid, wake_at, life)"
+                    " VALUES (?, ?, ?, ?, ?, ?)"),
+      insert_blocked_(c,
+                      "INSERT INTO blocked (job, tenant, kind, name, shape, rank, since,"
+                      " queue_deadline, avoid, avoid_until, wake_at, life)"
+                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      insert_wait_(c, "INSERT INTO wait (job, queue_deadline, wake_at, life) VALUES (?, ?, ?, ?)"),
+      delete_wait_(c, "DELETE FROM wait WHERE job = ?"),
+      delete_job_(c, "DELETE FROM job WHERE id = ?"),
+      delete_timer_(c, "DELETE FROM timer WHERE job = ?"),
+      delete_ready_(c, "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job = ?"),
+      delete_blocked_(c, "DELETE FROM blocked WHERE job = ?"),
+      delete_outcome_(c, "DELETE FROM outcome WHERE job = ?"),
+      insert_line_(c, "INSERT INTO line (job, rank, since) VALUES (?, ?, ?)"),
+      delete_line_(c, "DELETE FROM line WHERE job = ?"),
+      insert_want_(c, "INSERT INTO want (tenant, kind, name, shape, job) VALUES (?, ?, ?, ?, ?)"),
+      delete_want_(c,
+                   "DELETE FROM want WHERE tenant = ? AND kind = ? AND name = ? AND shape = ?"
+                   " AND job = ?"),
+      save_attempt_(c, "INSERT OR REPLACE INTO attempt (job, epoch, body) VALUES (?, ?, ?)"),
+      delete_attempts_(c, "DELETE FROM attempt WHERE job = ?"),
+      insert_large_(c, "INSERT OR REPLACE INTO large (job, epoch, kind, body) VALUES (?, ?, ?, ?)"),
+      delete_large_(c, "DELETE FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
+      delete_all_large_(c, "DELETE FROM large WHERE job = ?"),
+      line_after_(c, line_of_places),
+      whole_line_after_(c, line_of_jobs),
+      next_shape_(c,
+                  "SELECT shape FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
+                  " AND shape > ? AND kind IS NOT NULL ORDER BY shape LIMIT 1"),
+      blocked_line_(c,
+                    "SELECT job FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
+                    " AND shape = ? AND kind IS NOT NULL ORDER BY rank, since, job"),
+      wanting_(c,
+               "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ?"
+               " AND name = ? AND shape = ? LIMIT ?)"),
+      kept_(c, "SELECT job FROM ready WHERE kept_until IS NOT NULL ORDER BY job"),
+      delete_stretch_(c, whole_stretch),
+      delete_like_stretch_(c, like_stretch),
+      run_row_(c, "SELECT session, life FROM run WHERE job = ?"),
+      run_exit_(c),
+      wakes_(c),
+      forget_notes_(c) {}
+
+// All leave before anybody enters: nobody new is then in the midst of those who leave together.
+void PlaceTables::save(const std::vector<JobRow*>& jobs, JobId& at) {
+    leave(jobs, at);
+    for (auto* job : jobs) {
+        if (one_by_one_) at = job->id;
+        enter(*job);
+        if (one_by_one_) finish_inserts();
+    }
+    at = {};
+    finish_inserts();
+    forget_notes_.finish();
+}
+
+void PlaceTables::finish_inserts() {
+    insert_job_.finish();
+    insert_ready_.finish();
+    insert_run_.finish();
+    insert_outcome_.finish();
+}
+
+bool PlaceTables::may_leave_in_a_stretch(const JobRow& job) const {
+    return !one_by_one_ && job.read_as > unchanged_since_ && job.stored &&
+           std::holds_alternative<Ready>(*job.stored);
+}
+
+// A claim takes jobs from the front of a line one after the other: they leave it with one
+// statement.
+void PlaceTables::leave(const std::vector<JobRow*>& jobs, JobId& at) {
+    Stretch stretch;
+    at = {};
+    for (const auto* job : jobs) {
+        if (!job->stored) continue;
+        if (std::holds_alternative<Run>(*job->stored) && !one_by_one_) {
+            run_exit_.add(job->id);
+            continue;
+        }
+        if (!may_leave_in_a_stretch(*job)) {
+            at = job->id;
+            erase(*job, *job->stored);
+            at = {};
+            continue;
+        }
+        erase_notes(*job, std::get<Ready>(*job->stored));
+        const bool goes_on = stretch.jobs > 0 && job->read_as == stretch.last->read_as + 1;
+        if (!goes_on) {
+            leave(stretch);
+            stretch = {.first = job};
+        }
+        stretch.last = job;
+        ++stretch.jobs;
+    }
+    leave(stretch);
+    run_exit_.finish();
+}
+
+void PlaceTables::leave(const Stretch& stretch) {
+    if (stretch.jobs == 0) return;
+    const auto& first = std::get<Ready>(*stretch.first->stored).stay.order;
+    const auto& last = std::get<Ready>(*stretch.last->stored).stay.order;
+    // Most got in line in the same tick, with the same priority.
+    const bool are_alike = rank_of(first) == rank_of(last) && first.since == last.since;
+    const auto shape = stretch.first->shape;
+    const int left =
+        are_alike
+            ? delete_like_stretch_.run({shape, rank_of(first), first.since, first.job, last.job})
+            : delete_stretch_.run({shape, rank_of(first), first.since, first.job, rank_of(last),
+                                   last.since, last.job});
+    if (left != stretch.jobs) fail_corrupt("a line is not as it was read");
+}
+
+void PlaceTables::enter(JobRow& job) {
+    if (!job.stored)
+        insert_job_.add(
+            {job.id, job.shape, job.body_hash, job.submitted_at, Value::blob(encode(*job.spec))});
+    for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) {
+        auto& attempt = job.attempts[i];
+        if (!attempt.unsaved) continue;
+        save_attempt_.run_one({job.id, attempt.epoch.value, Value::blob(encode(attempt))});
+        attempt.unsaved = false;
+    }
+    insert(job);
+    job.mark_stored();
+}
+
+void PlaceTables::insert_ready(const JobRow& job, const Ready& ready, std::string_view life) {
+    const auto& order = ready.stay.order;
+    const auto rank = rank_of(order);
+    const auto wake = wake_at(job).value_or(ready.stay.queue_deadline);
+    unchanged_since_ = rows_read_;
+    insert_ready_.add({job.shape, rank, order.since, job.id, ready.stay.queue_deadline,
+                       ready.kept_until, avoided(ready.stay), avoided_until(ready.stay), wake,
+                       Value::blob(life)});
+    if (!is_in_first_line(job, order)) insert_line_.run_one({job.id, rank, order.since});
+    wakes_.add(wake, job.shape, rank, order.since);
+    if (!job.wants_its_things()) return;
+    for (const auto& thing : job.things)
+        insert_want_.run_one({thing.tenant, code(thing.kind), thing.name, job.shape, job.id});
+}
+
+void PlaceTables::insert(const JobRow& job) {
+    const auto life = encode_life(job);
+    const auto wake = wake_at(job);
+    if (const auto* ready = job.in<Ready>()) {
+        insert_ready(job, *ready, life);
+    } else if (const auto* timer = job.in<Timer>()) {
+        insert_timer_.run_one(
+            {job.id, timer->due, timer->date, timer->avoid, wake, Value::blob(life)});
+    } else if (const auto* blocked = job.in<Blocked>()) {
+        const auto& stay = blocked->stay;
+        const Value kind = blocked->on ? Value(code(blocked->on->kind)) : Value(nullptr);
+        const Value name = blocked->on ? Value(blocked->on->name) : Value(nullptr);
+        insert_blocked_.run_one({job.id, job.spec->tenant, kind, name, job.shape,
+                                 rank_of(stay.order), stay.order.since, stay.queue_deadline,
+                                 avoided(stay), avoided_until(stay), wake, Value::blob(life)});
+    } else if (const auto* wait_row = job.in<Wait>()) {
+        insert_wait_.run_one({job.id, wait_row->queue_deadline, wake, Value::blob(life)});
+    } else if (const auto* run = job.in<Run>()) {
+        const auto ordered = run->recalled ? std::optional(Cause::evicted) : run->order;
+        const Value order = ordered ? Value(code(*ordered)) : Value(nullptr);
+        insert_run_.add({job.id, run->session, run->assignment, code(run->state),
+                         run->confirm_deadline, order, wake, Value::blob(life)});
+    } else if (const auto* outcome = job.in<Outcome>()) {
+        insert_outcome_.add({job.id, code(outcome->state), code(outcome->cause), outcome->rule,
+                             outcome->may_have_run, outcome->discarded, outcome->ended_at,
+                             outcome->ended_on, outcome->forget_at, Value::blob(life)});
+        if (!is_noted(job, *outcome)) forget_notes_.add(outcome->forget_at, job.id);
+    }
+}
+
+void PlaceTables::erase_ready(const JobRow& job, const Ready& ready) {
+    const auto& order = ready.stay.order;
+    delete_ready_.run_one({job.shape, rank_of(order), order.since, job.id});
+    erase_notes(job, ready);
+}
+
+// What is noted elsewhere about a job in line.
+void PlaceTables::erase_notes(const JobRow& job, const Ready& ready) {
+    const auto& order = ready.stay.order;
+    if (!is_in_first_line(job, order)) delete_line_.run_one({job.id});
+    if (!job.wants_its_things(ready)) return;
+    for (const auto& thing : job.things)
+        delete_want_.run_one({thing.tenant, code(thing.kind), thing.name, job.shape, job.id});
+}
+
+void PlaceTables::erase(const JobRow& job, const PlaceRow& place) {
+    switch (place_of(state_of(place)).place) {
+        case Place::timer: return delete_timer_.run_one({job.id});
+        case Place::ready: return erase_ready(job, std::get<Ready>(place));
+        case Place::blocked: return delete_blocked_.run_one({job.id});
+        case Place::run: return run_exit_.leave(job.id);
+        case Place::outcome: return delete_outcome_.run_one({job.id});
+        case Place::wait: return delete_wait_.run_one({job.id});
+    }
+}
+
+void PlaceTables::forget(const JobRow& job) {
+    if (job.stored) erase(job, *job.stored);
+    delete_job_.run_one({job.id});
+    if (job.epoch.value > 1) delete_attempts_.run({job.id});
+    if (job.epoch.value > 0) delete_all_large_.run({job.id});
+}
+
+void PlaceTables::write(const LargeChange& change) {
+    const auto& [attempt, kind, bytes] = change;
+    if (bytes)
+        return insert_large_.run_one(
+            {attempt.job, attempt.epoch.value, code(kind), Value::blob(*bytes)});
+    delete_large_.run_one({attempt.job, attempt.epoch.value, code(kind)});
+}
+
+Found PlaceTables::line_after(const LineQuery& query) {
+    auto& line = query.jobs_are_loaded ? line_after_ : whole_line_after_;
+    if (!query.behind) return line.query({query.shape, INT64_MIN, INT64_MIN, INT64_MIN, query.max});
+    const auto& behind = *query.behind;
+    return line.query({query.shape, rank_of(behind), behind.since, behind.job, query.max});
+}
+
+std::uint32_t PlaceTables::read_line(const LineQuery& query, const TakeRow& take) {
+    ++rows_read_;  // what is read now does not follow what was read before
+    auto row = line_after(query);
+    JobId id;
+    const LoadRow load = [&] {
+        return query.jobs_are_loaded ? load_.ready_job(id, row)
+                                     : load_.whole_ready_job(id, row, line_asked);
+    };
+    std::uint32_t rows = 0;
+    for (; row.next(); ++rows) {
+        id = JobId{row.bits(line_job)};
+        take(id, ++rows_read_, load);
+    }
+    return rows;
+}
+
+std::vector<ShapeId> PlaceTables::shapes_blocked_on(const Thing& thing) {
+    std::vector<ShapeId> shapes;
+    // From shape to shape: a million jobs behind one key are one step.
+    for (ShapeId last = 0;;) {
+        auto row = next_shape_.query({thing.tenant, code(thing.kind), thing.name, last});
+        if (!row.next()) return shapes;
+        last = row.number(0);
+        shapes.push_back(last);
+    }
+}
+
+void PlaceTables::find_blocked(const Thing& thing, ShapeId shape,
+                               const std::function<bool(JobId)>& is_it) {
+    auto row = blocked_line_.query({thing.tenant, code(thing.kind), thing.name, shape});
+    while (row.next())
+        if (is_it({row.bits(0)})) return;
+}
+
+std::uint32_t PlaceTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
+    auto row = wanting_.query({thing.tenant, code(thing.kind), thing.name, shape, enough});
+    return row.next() ? static_cast<std::uint32_t>(row.number(0)) : 0;
+}
+
+std::vector<JobId> PlaceTables::kept() {
+    std::vector<JobId> jobs;
+    auto row = kept_.query({});
+    while (row.next()) jobs.push_back({row.bits(0)});
+    return jobs;
+}
+
+SessionId PlaceTables::owner_of_damaged_run(JobId job) {
+    auto row = run_row_.query({job});
+    if (!row.next()) return {};
+    JobRow said;
+    try {
+        decode_life(row.bytes(1), said);
+    } catch (const Failure&) {
+        return SessionId{row.bits(0)};
+    }
+    return said.attempts.empty() ? SessionId{row.bits(0)} : said.attempts.back().session();
+}
+
+}  // namespace perdure::store::sqlite

@@ -1,0 +1,82 @@
+// PlaceTables: writes jobs and their places, and finds jobs by where they are. A job that is
+// written leaves its old place in the same breath; each step touches exactly one row (C3).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "store/sqlite/db/batch_insert.h"
+#include "store/sqlite/db/statement.h"
+#include "store/sqlite/tables/forget_notes.h"
+#include "store/sqlite/tables/load.h"
+#include "store/sqlite/tables/run_exit.h"
+#include "store/sqlite/tables/wakes.h"
+
+namespace perdure::store::sqlite {
+
+class PlaceTables : public LineReader {
+public:
+    PlaceTables(Connection& connection, Loader& load);
+
+    // Brings the tables to what the rows say. `at` is the job whose turn it is, if it is one's.
+    void save(const std::vector<JobRow*>& jobs, JobId& at);
+    void write_one_by_one() { one_by_one_ = true; }
+    // The job, its place and its history are no more.
+    void forget(const JobRow& job);
+    void write(const LargeChange& change);
+
+    std::uint32_t read_line(const LineQuery& query, const TakeRow& take) override;
+    std::vector<ShapeId> shapes_blocked_on(const Thing& thing) override;
+    void find_blocked(const Thing& thing, ShapeId shape,
+                      const std::function<bool(JobId)>& is_it) override;
+    std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
+    std::vector<JobId> kept() override;
+    std::optional<ServiceTime> oldest_submit() override { return load_.oldest_submit(); }
+    SessionId owner_of_damaged_run(JobId job) override;
+
+    // Whose retention may be over. They are not noted any more.
+    std::vector<JobId> take_to_forget(ServiceTime now, std::uint32_t max) {
+        return forget_notes_.take_due(now, max);
+    }
+
+    void tidy_wakes() { wakes_.tidy(); }
+
+private:
+    // A part of a line that leaves it as a whole.
+    struct Stretch {
+        const JobRow* first = nullptr;
+        const JobRow* last = nullptr;
+        int jobs = 0;
+    };
+
+    Found line_after(const LineQuery& query);
+    void leave(const std::vector<JobRow*>& jobs, JobId& at);
+    void finish_inserts();
+    bool may_leave_in_a_stretch(const JobRow& job) const;
+    void leave(const Stretch& stretch);
+    void enter(JobRow& job);
+    void insert(const JobRow& job);
+    void insert_ready(const JobRow& job, const Ready& ready, std::string_view life);
+    void erase(const JobRow& job, const PlaceRow& place);
+    void erase_ready(const JobRow& job, const Ready& ready);
+    void erase_notes(const JobRow& job, const Ready& ready);
+
+    Loader& load_;
+    BatchInsert insert_job_, insert_ready_, insert_run_, insert_outcome_;
+    Statement insert_timer_, insert_blocked_, insert_wait_, delete_wait_, delete_job_;
+    Statement delete_timer_, delete_ready_, delete_blocked_, delete_outcome_;
+    Statement insert_line_, delete_line_, insert_want_, delete_want_;
+    Statement save_attempt_, delete_attempts_, insert_large_, delete_large_, delete_all_large_;
+    Statement line_after_, whole_line_after_, next_shape_, blocked_line_, wanting_, kept_;
+    Statement delete_stretch_, delete_like_stretch_, run_row_;
+    RunExit run_exit_;
+    Wakes wakes_;
+    ForgetNotes forget_notes_;
+    bool one_by_one_ = false;
+    std::uint64_t rows_read_ = 0;
+    std::uint64_t unchanged_since_ = 0;  // rows read before this may have new neighbours
+};
+
+}  // namespace perdure::store::sqlite

@@ -1,0 +1,204 @@
+#include "store/sqlite/tables/small_tables.h"
+
+#include <variant>
+
+#include "store/engine/rows/codec.h"
+
+namespace perdure::store::sqlite {
+namespace {
+
+// The job that a relation is a row of.
+struct JobOfRelation {
+    JobId operator()(const NewAwaited& row) const { return row.job; }
+    JobId operator()(const ToldWaiters& told) const { return told.other; }
+    JobId operator()(const NewAdded& added) const { return added.parent; }
+    JobId operator()(const NewMade& made) const { return made.of.job; }
+};
+
+template <class Enum>
+std::int64_t code(Enum value) {
+    return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+SmallTables::SmallTables(Connection& c, DamageBook& book)
+    : copies(c, book),
+      // One whose row cannot be understood gets a new number.
+      shape_(c, "INSERT OR REPLACE INTO shape (id, tenant, queue, kind) VALUES (?, ?, ?, ?)"),
+      tally_(c, "INSERT OR REPLACE INTO tally (shape, state, jobs) VALUES (?, ?, ?)"),
+      pause_(c, "INSERT OR REPLACE INTO queue (tenant, queue, paused) VALUES (?, ?, ?)"),
+      limit_(c, "INSERT OR REPLACE INTO limit_max (tenant, name, max) VALUES (?, ?, ?)"),
+      take_key_(c, "INSERT INTO key_holder (tenant, key, job) VALUES (?, ?, ?)"),
+      take_limit_(c, "INSERT INTO limit_holder (tenant, name, slot, job) VALUES (?, ?, ?, ?)"),
+      release_key_(c, "DELETE FROM key_holder WHERE tenant = ? AND key = ? AND job = ?"),
+      release_limit_(c,
+                     "DELETE FROM limit_holder WHERE tenant = ? AND name = ? AND slot = ?"
+                     " AND job = ?"),
+      release_odd_(c, "DELETE FROM limit_holder WHERE tenant = ? AND name = ? AND job = ?"),
+      await_(c,
+             "INSERT INTO awaited (job, number, other, on_end, state, ended)"
+             " VALUES (?, ?, ?, ?, ?, ?)"),
+      tell_(c, "UPDATE awaited SET state = ?, ended = ? WHERE other = ? AND state IS NULL"),
+      add_(c,
+           "INSERT INTO callback (parent, number, id, since_generation, on_end, spec)"
+           " VALUES (?, ?, ?, ?, ?, ?)"),
+      made_(c, "INSERT INTO made (parent, generation, number, job) VALUES (?, ?, ?, ?)"),
+      forget_awaited_(c, "DELETE FROM awaited WHERE job = ?"),
+      forget_added_(c, "DELETE FROM callback WHERE parent = ?"),
+      forget_made_(c, "DELETE FROM made WHERE parent = ?"),
+      ledger_(c,
+              "INSERT INTO recovery (id, job, epoch, detector, incident, cause, happened_on, body)"
+              " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+      forget_ledger_(c, "DELETE FROM recovery WHERE job = ?"),
+      save_session_(c,
+                    "INSERT OR REPLACE INTO session (id, machine, boot, device, inode, life,"
+                    " worker, is_open, stream, assignments, heartbeat, content_hash, seen, renewal,"
+                    " slots, tenant, offer, lease_deadline, heard_at, given_up, policy)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      save_directory_(c,
+                      "INSERT OR REPLACE INTO directory (machine, device, inode, session)"
+                      " VALUES (?, ?, ?, ?)"),
+      delete_session_(c, "DELETE FROM session WHERE id = ?"),
+      delete_directory_(c, "DELETE FROM directory WHERE session = ?"),
+      put_key_(c,
+               "INSERT OR REPLACE INTO idempotency (tenant, key, job, body_hash, gone_as,"
+               " kept_until) VALUES (?, ?, ?, ?, ?, ?)"),
+      drop_keys_(c,
+                 "DELETE FROM idempotency WHERE (tenant, key) IN (SELECT tenant, key FROM"
+                 " idempotency WHERE kept_until <= ? ORDER BY kept_until LIMIT ?)") {}
+
+void SmallTables::write_rows_of_jobs(const WriteSet& set, JobId& at) {
+    for (const auto& change : set.holders) {
+        at = change.job;
+        write(change);
+    }
+    for (const auto& change : set.relations) {
+        at = std::visit(JobOfRelation{}, change);
+        std::visit([&](const auto& row) { write(row); }, change);
+    }
+    for (const auto& entry : set.ledger) {
+        at = entry.attempt.job;
+        write(entry);
+    }
+    for (const auto& [name, row] : set.keys) {
+        at = row.job;
+        write(name, row);
+    }
+}
+
+void SmallTables::write_others(const WriteSet& set) {
+    for (const auto& [id, shape] : set.shapes)
+        shape_.run_one({id, shape.tenant, shape.queue, shape.kind});
+    for (const auto& tally : set.tallies) tally_.run_one({tally.shape, tally.state, tally.jobs});
+    for (const auto& pause : set.pauses) pause_.run_one({pause.tenant, pause.queue, pause.paused});
+    for (const auto& row : set.limits) limit_.run_one({row.limit.tenant, row.limit.name, row.max});
+    for (const auto& [directory, session] : set.directories) {
+        const auto& [machine, device, inode] = directory;
+        save_directory_.run_one({machine, device, inode, session});
+    }
+    for (const auto* session : set.sessions) write(*session);
+    for (const auto id : set.forgotten_sessions) {
+        delete_session_.run_one({id});
+        delete_directory_.run({id});  // unless a later session has it
+    }
+    for (const auto& [id, row] : set.servers) {
+        if (row) {
+            copies.save(id, *row);
+        } else {
+            copies.remove(id);
+        }
+    }
+    if (set.service) copies.save(*set.service);
+}
+
+void SmallTables::forget(const ForgottenJob& forgotten) {
+    const auto id = forgotten.job.id;
+    if (forgotten.has_awaited) forget_awaited_.run({id});
+    if (forgotten.has_added) forget_added_.run({id});
+    if (forgotten.has_made) forget_made_.run({id});
+    forget_ledger_.run({id});
+}
+
+void SmallTables::write(const HolderChange& change) {
+    using Kind = HolderChange::Kind;
+    const auto& thing = change.thing;
+    const bool is_key = thing.kind == Thing::Kind::key;
+    switch (change.kind) {
+        case Kind::taken:
+            if (is_key) return take_key_.run_one({thing.tenant, thing.name, change.job});
+            return take_limit_.run_one({thing.tenant, thing.name, change.slot, change.job});
+        case Kind::freed:
+            if (is_key) return release_key_.run_one({thing.tenant, thing.name, change.job});
+            return release_limit_.run_one({thing.tenant, thing.name, change.slot, change.job});
+        case Kind::freed_without_slot:
+            if (!is_key) release_odd_.run({thing.tenant, thing.name, change.job});
+            return;
+    }
+}
+
+void SmallTables::write(const NewAwaited& row) {
+    const auto on = static_cast<int>(row.after.on);
+    if (!row.ended)
+        return await_.run_one({row.job, row.number, row.after.job, on, nullptr, nullptr});
+    const auto bytes = encode(*row.ended);
+    await_.run_one(
+        {row.job, row.number, row.after.job, on, code(row.ended->state), Value::blob(bytes)});
+}
+
+void SmallTables::write(const ToldWaiters& told) {
+    const auto bytes = encode(told.ended);
+    tell_.run({code(told.ended.state), Value::blob(bytes), told.other});
+}
+
+void SmallTables::write(const NewAdded& added) {
+    const auto& row = added.row;
+    const auto spec = encode(*row.callback.spec);
+    add_.run_one({added.parent, row.number, row.id, row.since_generation, code(row.callback.on),
+                  Value::blob(spec)});
+}
+
+void SmallTables::write(const NewMade& made) {
+    made_.run_one({made.of.job, made.of.generation, made.of.number, made.job});
+}
+
+void SmallTables::write(const Recovery& entry) {
+    std::optional<std::int64_t> cause;
+    if (entry.end) cause = code(entry.end->cause);
+    ledger_.run_one({entry.id, entry.attempt.job, entry.attempt.epoch.value, code(entry.detector),
+                     code(entry.incident), cause, entry.on, Value::blob(encode(entry))});
+}
+
+void SmallTables::write(const KeyName& name, const IdempotencyRow& row) {
+    std::optional<std::int64_t> gone;
+    if (row.gone) gone = code(*row.gone);
+    put_key_.run({name.first, name.second, row.job, row.body_hash, gone, row.until});
+}
+
+void SmallTables::write(const SessionRow& s) {
+    const auto offer = encode_said(s);
+    const auto policy = s.policy ? encode(*s.policy) : std::string{};
+    save_session_.run({s.id,
+                       s.directory.machine,
+                       s.directory.boot,
+                       s.directory.device,
+                       s.directory.inode,
+                       s.life,
+                       s.worker,
+                       s.open,
+                       s.stream,
+                       s.assignments,
+                       s.heartbeat,
+                       s.content_hash,
+                       s.seen,
+                       s.renewal,
+                       s.slots,
+                       s.offer.tenant,
+                       Value::blob(offer),
+                       s.lease_deadline,
+                       s.heard_at,
+                       s.given_up,
+                       s.policy ? Value::blob(policy) : Value(nullptr)});
+}
+
+}  // namespace perdure::store::sqlite

@@ -1,0 +1,44 @@
+// SmallTables: writes the rows that are no places of jobs: shapes and counts, keys and limits and
+// who holds them, sessions, what jobs wait for, callbacks, the ledger, idempotency keys.
+#pragma once
+
+#include "store/engine/write_set.h"
+#include "store/sqlite/damage/copies.h"
+#include "store/sqlite/db/statement.h"
+
+namespace perdure::store::sqlite {
+
+class SmallTables {
+public:
+    SmallTables(Connection& connection, DamageBook& book);
+
+    Copies copies;
+
+    // Rows of jobs; `at` is the one whose turn it is.
+    void write_rows_of_jobs(const WriteSet& set, JobId& at);
+    void write_others(const WriteSet& set);
+    // All that belongs to a job and is in none of its places.
+    void forget(const ForgottenJob& forgotten);
+    std::uint32_t drop_old_keys(ServiceTime now, std::uint32_t max) {
+        return static_cast<std::uint32_t>(drop_keys_.run({now, max}));
+    }
+
+private:
+    void write(const HolderChange& change);
+    void write(const NewAwaited& row);
+    void write(const ToldWaiters& told);
+    void write(const NewAdded& added);
+    void write(const NewMade& made);
+    void write(const Recovery& entry);
+    void write(const KeyName& name, const IdempotencyRow& row);
+    void write(const SessionRow& session);
+
+    Statement shape_, tally_, pause_;
+    Statement limit_, take_key_, take_limit_, release_key_, release_limit_, release_odd_;
+    Statement await_, tell_, add_, made_, forget_awaited_, forget_added_, forget_made_;
+    Statement ledger_, forget_ledger_;
+    Statement save_session_, save_directory_, delete_session_, delete_directory_;
+    Statement put_key_, drop_keys_;
+};
+
+}  // namespace perdure::store::sqlite

@@ -1,0 +1,40 @@
+#include "store/sqlite/tables/sqlite_tables.h"
+
+#include "base/assert.h"
+
+namespace perdure::store::sqlite {
+
+SqliteTables::SqliteTables(Connection& c, DamageBook& book)
+    : connection_(c), book_(book), load_(c), relations_(c), places_(c, load_), small_(c, book) {}
+
+void SqliteTables::begin() { transaction_.emplace(connection_, Transaction::Kind::write); }
+
+void SqliteTables::commit() {
+    PERDURE_ASSERT(transaction_.has_value());
+    transaction_->commit();
+    transaction_.reset();
+}
+
+void SqliteTables::write(WriteSet& set, JobId& at) {
+    if (!set.jobs.empty()) places_.save(set.jobs, at);
+    for (const auto& change : set.large) {
+        at = change.attempt.job;
+        places_.write(change);
+    }
+    small_.write_rows_of_jobs(set, at);
+    for (const auto& forgotten : set.forgotten) {
+        at = forgotten.job.id;
+        places_.forget(forgotten.job);
+        small_.forget(forgotten);
+    }
+    at = {};
+    small_.write_others(set);
+    set.clear();
+}
+
+bool SqliteTables::has_job(JobId id) {
+    Statement known(connection_, "SELECT 1 FROM job WHERE id = ?");
+    return known.query({id}).next();
+}
+
+}  // namespace perdure::store::sqlite

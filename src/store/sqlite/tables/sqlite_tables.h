@@ -1,0 +1,57 @@
+// SqliteTables: the engine's tables in one SQLite file, through the one connection that writes.
+#pragma once
+
+#include <optional>
+
+#include "store/engine/damage_book.h"
+#include "store/engine/tables.h"
+#include "store/sqlite/db/connection.h"
+#include "store/sqlite/tables/load.h"
+#include "store/sqlite/tables/load_relations.h"
+#include "store/sqlite/tables/place_tables.h"
+#include "store/sqlite/tables/small_tables.h"
+
+namespace perdure::store::sqlite {
+
+class SqliteTables : public Tables {
+public:
+    SqliteTables(Connection& connection, DamageBook& book);
+
+    JobReader& jobs() override { return load_; }
+    RelationReader& relations() override { return relations_; }
+    LineReader& lines() override { return places_; }
+    Contents contents() override;
+
+    void begin() override;
+    void commit() override;
+    void write(WriteSet& set, JobId& at) override;
+    void write_one_by_one() override { places_.write_one_by_one(); }
+    bool has_job(JobId id) override;
+
+    std::vector<JobId> take_to_forget(ServiceTime now, std::uint32_t max) override {
+        return places_.take_to_forget(now, max);
+    }
+    std::uint32_t drop_old_keys(ServiceTime now, std::uint32_t max) override {
+        return small_.drop_old_keys(now, max);
+    }
+    void tidy() override { places_.tidy_wakes(); }
+
+private:
+    // contents.cpp
+    void read_sessions(Contents& contents);
+    void read_runs(Contents& contents);
+    void read_shapes(Contents& contents);
+    void read_ready_shapes(Contents& contents);
+    void read_holders(Contents& contents);
+    void read_relations(Contents& contents);
+
+    Connection& connection_;
+    DamageBook& book_;
+    Loader load_;
+    RelationLoader relations_;
+    PlaceTables places_;
+    SmallTables small_;
+    std::optional<Transaction> transaction_;
+};
+
+}  // namespace perdure::store::sqlite
