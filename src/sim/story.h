@@ -12,7 +12,7 @@
 #include "sim/simulation.h"
 #include "sim/world/tap.h"
 #include "store/memory/memory_store.h"
-#include "store/memory/state.h"
+#include "store/memory/memory_tables.h"
 
 namespace perdure::sim {
 
@@ -153,11 +153,11 @@ public:
 
     // The store.
     void store_down(Duration length) { simulation_.database().go_down(length); }
-    std::shared_ptr<const memory::State> snapshot() const { return store_->snapshot(); }
+    std::shared_ptr<const store::memory::Rows> snapshot() const { return store_->snapshot(); }
     // Only what nobody was told of is lost. Every connection breaks.
-    void lose_unacknowledged(const memory::State& to);
+    void lose_unacknowledged(const store::memory::Rows& to);
     // What was acknowledged is lost: from now on nothing is checked.
-    void lose_commits(const memory::State& to);
+    void lose_commits(const store::memory::Rows& to);
 
     // What is known, by the store and by the witness.
     JobView view(JobId job);  // an empty one if there is no such job

@@ -174,12 +174,12 @@ ItemAnswer Story::report_as(SessionId session, AttemptKey attempt, AttemptEnd en
     return answered ? answer->value().answers.front() : ItemAnswer::again;
 }
 
-void Story::lose_unacknowledged(const memory::State& to) {
+void Story::lose_unacknowledged(const store::memory::Rows& to) {
     store_->roll_back(to);
     store_down(milliseconds(100));
 }
 
-void Story::lose_commits(const memory::State& to) {
+void Story::lose_commits(const store::memory::Rows& to) {
     simulation_.stop_checking();
     lose_unacknowledged(to);
 }

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "core/submit.h"
-#include "store/memory/memory_store.h"
 #include "tests/contract/audit.h"
 #include "tests/contract/contract.h"
+#include "tests/contract/reference/reference_store.h"
 
 namespace perdure::contract {
 namespace {
@@ -305,7 +305,7 @@ private:
         }
     }
 
-    MemoryStore model_;
+    ReferenceStore model_;
     std::mt19937_64 draw_;
     std::vector<JobId> jobs_;
     std::vector<SessionId> sessions_;

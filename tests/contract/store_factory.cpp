@@ -19,7 +19,7 @@ std::unique_ptr<Store> make_memory_store(const Timing& timing) {
     return std::make_unique<MemoryStore>(timing);
 }
 
-// The deliberate bugs are in the memory store: only that one is looked at then.
+// The deliberate bugs are in the engine, which is the same on all tables: one kind is enough then.
 #ifndef PERDURE_ZOO
 
 // Directories that live as long as this program.

@@ -39,7 +39,7 @@ struct Catch {
 
 void hunt(Bug bug, const Arguments& arguments, std::FILE* out) {
     zoo_bug = bug;
-    // The bugs of a store live in the memory store: it is the model that the other is compared to.
+    // The bugs of a store live in the engine, which is the same on all tables.
     Campaign campaign(memory_store, StoreKind::memory);
     for (std::uint64_t i = 0; i < arguments.seeds_max; ++i) {
         const auto mode = i % 2 == 0 ? Mode::safety : Mode::liveness;

@@ -1,6 +1,6 @@
-// MemoryStore: the model of every store. Simple, deterministic and fast: the simulator runs it
-// millions of times, and SQLite and PostgreSQL are compared with it [P12]. Its methods complete
-// without suspending. What it holds is as durable as the object itself.
+// MemoryStore: the engine on tables in memory. Deterministic and fast: the simulator runs it
+// millions of times, and so the very transaction logic that ships. Its methods complete without
+// suspending. What it holds is as durable as the object itself.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace perdure {
 
-namespace memory {
-struct State;
+namespace store::memory {
+struct Rows;
 }
 
 class MemoryStore : public Store, public Catalogue {
@@ -42,11 +42,12 @@ public:
     Task<Result<Overview>> overview(std::string tenant) override;
 
     // For stories of stores that lose commits: all that is in it, and back to that.
-    std::shared_ptr<const memory::State> snapshot() const;
-    void roll_back(const memory::State& to);
+    std::shared_ptr<const store::memory::Rows> snapshot() const;
+    void roll_back(const store::memory::Rows& to);
 
 private:
-    std::unique_ptr<memory::State> state_;
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace perdure

@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 
-namespace perdure::memory {
+namespace perdure::store::memory {
 namespace {
 
 // Insert and remove touch the same indexes with the same keys; only the verb differs.
@@ -43,7 +43,7 @@ struct Remove {
 }  // namespace
 
 template <class Change>
-void Places::change_wanting(const Thing& thing, const Shape& shape) {
+void Places::change_wanting(const Thing& thing, ShapeId shape) {
     auto& shapes = wanting_[thing];
     auto& counter = shapes[shape];
     Change::count(counter);
@@ -84,23 +84,23 @@ std::size_t Places::total() const {
     return std::accumulate(counts_.begin(), counts_.end(), std::size_t{0});
 }
 
-std::vector<Shape> Places::shapes_blocked_on(const Thing& thing) const {
-    std::vector<Shape> shapes;
+std::vector<ShapeId> Places::shapes_blocked_on(const Thing& thing) const {
+    std::vector<ShapeId> shapes;
     const auto lines = blocked_.find(thing);
     if (lines == blocked_.end()) return shapes;
     for (const auto& [shape, line] : lines->second) shapes.push_back(shape);
     return shapes;
 }
 
-std::optional<JobId> Places::first_blocked(const Thing& thing, const Shape& shape) const {
+const Places::Line& Places::blocked_on(const Thing& thing, ShapeId shape) const {
+    static const Line none;
     const auto lines = blocked_.find(thing);
-    if (lines == blocked_.end()) return std::nullopt;
+    if (lines == blocked_.end()) return none;
     const auto line = lines->second.find(shape);
-    if (line == lines->second.end()) return std::nullopt;
-    return line->second.begin()->job;
+    return line == lines->second.end() ? none : line->second;
 }
 
-std::size_t Places::wanting(const Thing& thing, const Shape& shape) const {
+std::size_t Places::wanting(const Thing& thing, ShapeId shape) const {
     const auto shapes = wanting_.find(thing);
     if (shapes == wanting_.end()) return 0;
     const auto counter = shapes->second.find(shape);
@@ -113,4 +113,4 @@ const Places::Runs& Places::runs_of(SessionId session) const {
     return found == runs_.end() ? none : found->second;
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::store::memory

@@ -7,14 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "store/memory/rows.h"
+#include "store/engine/rows/rows.h"
 
-namespace perdure::memory {
+namespace perdure::store::memory {
 
 class Places {
 public:
@@ -29,14 +28,14 @@ public:
     std::size_t count(Place place) const { return counts_[static_cast<std::size_t>(place)]; }
     std::size_t total() const;
 
-    const std::map<Shape, Line>& ready() const { return ready_; }
+    const std::map<ShapeId, Line>& ready() const { return ready_; }
     // Jobs in `ready` that still hold their things.
     const std::set<JobId>& kept() const { return kept_; }
-    const std::map<Thing, std::map<Shape, Line>>& blocked() const { return blocked_; }
-    std::vector<Shape> shapes_blocked_on(const Thing& thing) const;
-    std::optional<JobId> first_blocked(const Thing& thing, const Shape& shape) const;
+    const std::map<Thing, std::map<ShapeId, Line>>& blocked() const { return blocked_; }
+    std::vector<ShapeId> shapes_blocked_on(const Thing& thing) const;
+    const Line& blocked_on(const Thing& thing, ShapeId shape) const;
     // How many jobs of this shape are `ready` and have yet to take the thing.
-    std::size_t wanting(const Thing& thing, const Shape& shape) const;
+    std::size_t wanting(const Thing& thing, ShapeId shape) const;
 
     const Deadlines& wakes() const { return wakes_; }
     const Dates& dates() const { return dates_; }
@@ -49,13 +48,13 @@ private:
     template <class Change>
     void change(const JobRow& job);
     template <class Change>
-    void change_wanting(const Thing& thing, const Shape& shape);
+    void change_wanting(const Thing& thing, ShapeId shape);
 
     std::array<std::size_t, 6> counts_{};
-    std::map<Shape, Line> ready_;
+    std::map<ShapeId, Line> ready_;
     std::set<JobId> kept_;
-    std::map<Thing, std::map<Shape, Line>> blocked_;
-    std::map<Thing, std::map<Shape, std::size_t>> wanting_;
+    std::map<Thing, std::map<ShapeId, Line>> blocked_;
+    std::map<Thing, std::map<ShapeId, std::size_t>> wanting_;
     Deadlines wakes_;
     Dates dates_;
     Deadlines confirmations_;
@@ -63,4 +62,4 @@ private:
     std::map<SessionId, Runs> runs_;
 };
 
-}  // namespace perdure::memory
+}  // namespace perdure::store::memory

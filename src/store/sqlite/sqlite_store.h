@@ -1,7 +1,7 @@
 // SqliteStore: the embedded store. One file `perdure.db` with a write-ahead log that is synced at
 // every commit; one connection that writes and moves the log into the file, one that reads what
-// workers and sweeps wait for, and one that reads what people look at. Passes the same contract as
-// the memory store [P12].
+// workers and sweeps wait for, and one that reads what people look at. The engine on SqliteTables:
+// passes the contract of every store [P12].
 // An I/O error or a failed sync ends it: `fatal` is called, and nothing is acknowledged any more;
 // the next process begins from the log. A full disk refuses and passes.
 #pragma once

@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/probe.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/apply/relations.h"
@@ -54,12 +55,14 @@ void look_at_waiter(State& state, JobRow& job) {
     switch (decision.kind) {
         case AfterDecision::Kind::wait: return;
         case AfterDecision::Kind::cancel:
+            reached<"after_did_not_hold">();
             return end_waiting(state, job,
                                Outcome{.state = JobState::cancelled,
                                        .cause = Cause::cancelled,
                                        .rule = decision.rule});
         case AfterDecision::Kind::go_on:
             if (!job.in<Wait>()) return;  // a person holds it, or it has gone on
+            reached<"waiter_went_on">();
             return move(state, job, first_place(state, job));
     }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/probe.h"
+#include "base/zoo.h"
 #include "core/custom_policy.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/ending.h"
@@ -20,7 +21,10 @@ Error not_the_running_attempt(std::string_view rule) {
 // A message counts only from the session that owns the attempt now (O1).
 bool is_owner(const State& state, const Run& run, SessionId speaker) {
     const SessionRow* session = state.session(speaker);
-    return session && session->open && run.session == speaker;
+    if (!session || !session->open) return false;
+    if (zoo(Bug::fence_by_worker_name))
+        return state.session_that_exists(run.session).worker == session->worker;
+    return run.session == speaker;
 }
 
 // The attempt that a message is about, as far as it exists.
@@ -56,6 +60,16 @@ void put_into_run(State& state, const Subject& subject, SessionId session) {
              .assignment = attempt.assignment,
              .state = JobState::running,
              .confirm_deadline = state.now()});
+}
+
+// The bug: a start that comes too late is answered as long as nobody has claimed the job.
+bool is_late_ask_answered(State& state, const Subject& subject, SessionId speaker) {
+    if (!zoo(Bug::late_ask_while_waiting_for_retry)) return false;
+    const bool waits = subject.attempt && subject.attempt->epoch == subject.job->epoch &&
+                       is_waiting_for_a_claim(state_of(*subject.job));
+    if (!state.session(speaker) || !waits) return false;
+    put_into_run(state, subject, speaker);
+    return true;
 }
 
 // A result lies in the directory: whoever has that now, also after a reboot, may report it.
@@ -141,6 +155,9 @@ void file_late(State& state, const Subject& subject, const Report& said) {
     subject.attempt->unsaved = true;
     keep_evidence(state, subject, said.evidence);
     state.touch(*subject.job);
+    if (!zoo(Bug::late_result_changes_state)) return;
+    const auto ended = end.succeeded ? JobState::succeeded : JobState::failed;
+    move_and_free(state, *subject.job, Outcome{.state = ended, .cause = end.cause});
 }
 
 // A process lives in the directory and the boot that it was started in.
@@ -162,11 +179,13 @@ StartFacts unowned_start_facts(const Subject& subject) {
 const char* why_not_reinstated(const Subject& subject) {
     const auto& job = *subject.job;
     const auto& attempt = *subject.attempt;
+    if (zoo(Bug::reinstate_after_claim) && attempt.end && !attempt.end->reported) return nullptr;
     if (!job.presumed_lost || job.presumed_lost->epoch != attempt.epoch)
         return "it is not waiting as presumed lost: claimed, ended or reported since";
     if (!is_waiting_for_a_claim(state_of(job))) return "the job has ended, or runs";
     // Its key may be somebody else's by now.
-    if (attempt.terms.isolation == Isolation::exclusive) return "it was exclusive";
+    if (attempt.terms.isolation == Isolation::exclusive && !zoo(Bug::exclusive_is_reinstated))
+        return "it was exclusive";
     if (attempt.terms.asks && !attempt.start_committed) return "it never got a go";
     return nullptr;
 }
@@ -184,6 +203,7 @@ ChangeReply apply(State& state, const Start& change) {
     const auto subject = find(state, change.attempt);
     note_start(state, subject, change.session);
     if (!subject.run) {
+        if (is_late_ask_answered(state, subject, change.session)) return {Applied{}};
         const auto decision = decide_start(unowned_start_facts(subject));
         if (decision.answer == StartAnswer::again)
             return error(Errc::conflict, std::string(decision.rule));
@@ -208,7 +228,11 @@ ChangeReply apply(State& state, const Start& change) {
 }
 
 ChangeReply apply(State& state, const Report& change) {
-    const auto subject = find(state, change.attempt);
+    auto subject = find(state, change.attempt);
+    if (zoo(Bug::fence_by_worker_name) && subject.job && !subject.run) {
+        const auto current = find(state, {change.attempt.job, subject.job->epoch});
+        if (current.run && is_owner(state, *current.run, change.session)) subject = current;
+    }
     const auto decision = decide_report(report_facts(state, subject, change));
     std::optional<Next> next;
     switch (decision.answer) {
@@ -250,20 +274,21 @@ ChangeReply apply(State& state, const Settle& change) {
     const auto subject = find(state, change.attempt);
     if (!subject.job) return no_such_job();
     if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
-    if (subject.run->state != change.state)
+    if (subject.run->state != change.state && !zoo(Bug::settle_without_state_guard))
         return error(Errc::conflict, "the attempt is in another state");
     const auto session = subject.run->session;
     if (change.renewal) {
         if (session != change.renewal->session)
             return error(Errc::conflict, "another session owns the attempt");
-        if (state.session_that_exists(session).renewal != change.renewal->number) {
+        const auto renewal = state.session_that_exists(session).renewal;
+        if (renewal != change.renewal->number && !zoo(Bug::sweep_applied_after_a_renewal)) {
             reached<"renewed_before_the_sweep_could_end_it">();
             return error(Errc::conflict, "the lease was renewed");
         }
     }
     const Ownership owned{subject.job->id, subject.attempt->session()};
     const auto* why = why_outdated(state, *subject.job, *subject.attempt, change.end, change.next);
-    if (why) return error(Errc::conflict, why);
+    if (why && !zoo(Bug::settle_over_a_cancel)) return error(Errc::conflict, why);
     if (!change.end.reported) ++state.change_session(session).given_up;
     auto seen = change.seen;
     note_end(state, owned, change.end, seen);

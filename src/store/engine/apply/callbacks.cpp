@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/probe.h"
+#include "base/zoo.h"
 #include "core/cancel.h"
 #include "core/submit.h"
 #include "store/engine/apply/apply.h"
@@ -42,8 +44,16 @@ JobId draw_id(State& state) {
     return id;
 }
 
+bool was_made(State& state, const CallbackOf& of) {
+    if (zoo(Bug::callbacks_without_generation) && of.generation > 1 &&
+        was_made(state, {of.job, of.generation - 1, of.number}))
+        return true;
+    return state.relation_rows().made(of).has_value();
+}
+
 void make(State& state, const CallbackOf& of, const JobSpec& callback) {
-    if (state.relation_rows().made(of)) return;
+    if (was_made(state, of)) return;
+    reached<"callback_made">();
     auto spec = std::make_shared<const JobSpec>(made_from(callback, of));
     const auto hash = body_hash(*spec);
     const JobId id = draw_id(state);
@@ -93,7 +103,8 @@ ChangeReply apply(State& state, const AddCallback& change) {
     const AddedRow row{change.id, static_cast<std::uint32_t>(number), job->generation,
                        change.callback};
     state.relations.add(job->id, row);
-    if (has_ended(state_of(*job))) make_callbacks(state, *job);
+    if (has_ended(state_of(*job)) && !zoo(Bug::added_callback_lost_at_the_end))
+        make_callbacks(state, *job);
     return answer(state, *job, row);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/probe.h"
+#include "base/zoo.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/apply/moves.h"
@@ -72,7 +73,8 @@ public:
             const auto& shape = state.shapes.shape(id);
             // A whole line that stands still: admission would skip each job of it.
             const bool paused = state.shapes.is_paused(shape.tenant, shape.queue);
-            if (matches(session.offer, shape) && !paused) cursors_.push_back({.shape = id});
+            const bool stands_still = paused && !zoo(Bug::paused_queue_is_claimed);
+            if (matches(session.offer, shape) && !stands_still) cursors_.push_back({.shape = id});
         }
     }
 
@@ -136,7 +138,11 @@ std::size_t Claiming::count_left() {
 }
 
 std::uint32_t free_slots(const State& state, const SessionRow& session) {
-    const auto used = static_cast<std::uint32_t>(state.runs_of(session.id).size());
+    auto used = static_cast<std::uint32_t>(state.runs_of(session.id).size());
+    if (zoo(Bug::leaked_slot)) {
+        const auto leaked = state.zoo_rows.leaked_slots.find(place_of(session.directory));
+        if (leaked != state.zoo_rows.leaked_slots.end()) used += leaked->second;
+    }
     return session.slots - std::min(session.slots, used);
 }
 
@@ -183,7 +189,7 @@ Assignment Claiming::admit(JobRow& job) {
         if (!state_.holders.is_held_by(thing, job.id)) state_.holders.take(thing, job.id);
 
     if (!job.attempts.empty()) job.attempts.back().unsaved = true;  // it is history from now on
-    job.epoch = job.epoch.next();
+    if (!zoo(Bug::epoch_not_raised) || job.epoch == Epoch{}) job.epoch = job.epoch.next();
     job.presumed_lost.reset();
     AttemptRow attempt{.epoch = job.epoch,
                        .generation = job.generation,
@@ -244,14 +250,15 @@ Claimed Claiming::run() {
 ChangeReply apply(State& state, const Claim& change) {
     const SessionRow* session = state.session(change.session);
     if (!session) return error(Errc::not_found, "there is no such session");
-    const ClaimantFacts facts{.session_is_open = session->open,
-                              .stream_is_current = session->stream == change.stream,
-                              .unconfirmed_start = state.has_unconfirmed_start(session->id),
-                              .starting = has_starting(state, *session),
-                              .hearing = session->hearing,
-                              .lease_deadline = session->lease_deadline,
-                              .heard_at = session->heard_at,
-                              .clock = state.service.clock};
+    ClaimantFacts facts{.session_is_open = session->open,
+                        .stream_is_current = session->stream == change.stream,
+                        .unconfirmed_start = state.has_unconfirmed_start(session->id),
+                        .starting = has_starting(state, *session),
+                        .hearing = session->hearing,
+                        .lease_deadline = session->lease_deadline,
+                        .heard_at = session->heard_at,
+                        .clock = state.service.clock};
+    if (zoo(Bug::older_stream_may_claim)) facts.stream_is_current = true;
     const auto decision = decide_claimant(facts, state.timing);
     if (!decision.allowed) {
         const bool gone = !facts.session_is_open || !facts.stream_is_current;

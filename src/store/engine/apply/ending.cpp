@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/zoo.h"
 #include "core/custom_policy.h"
 #include "core/policy_book.h"
 #include "store/engine/apply/ledger.h"
@@ -12,6 +13,10 @@
 
 namespace perdure::store {
 namespace {
+
+bool is_of_this_generation(const JobRow& job, const AttemptRow& attempt) {
+    return attempt.generation == job.generation || zoo(Bug::generation_keeps_counts);
+}
 
 bool cancel_is_ordered(const JobRow& job) {
     const auto* run = job.in<Run>();
@@ -44,6 +49,7 @@ void go_on(State& state, JobRow& job, SessionId last_owner, const AttemptEnd& en
                                   .rule = next.rule,
                                   .may_have_run = next.may_have_run};
             PERDURE_ASSERT(has_ended(outcome.state));
+            if (zoo(Bug::holders_not_freed_on_end)) return move(state, job, outcome);
             return move_and_free(state, job, outcome);
         }
     }
@@ -63,7 +69,7 @@ CauseCounts counts_with(JobReader& rows, JobRow& job, Epoch epoch, const Attempt
     std::vector<const AttemptEnd*> ends;
     ends.reserve(job.attempts.size());
     for (const auto& attempt : job.attempts) {
-        if (attempt.generation != job.generation) continue;
+        if (!is_of_this_generation(job, attempt)) continue;
         if (attempt.epoch != epoch) {
             ends.push_back(attempt.end ? &*attempt.end : nullptr);
         } else if (end) {
@@ -100,6 +106,8 @@ void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, 
     job.presumed_lost.reset();
     const bool ends = next.kind == Next::Kind::ended;
     if (!end.reported && !ends) job.presumed_lost = {epoch, owner};
+    if (zoo(Bug::leaked_slot) && !end.reported)
+        ++state.zoo_rows.leaked_slots[place_of(state.session_that_exists(owner).directory)];
     // What a person holds stays held until that person lets it go, or it ends.
     if (job.is_held_by_a_person() && !ends) return;
     go_on(state, job, owner, end, next);

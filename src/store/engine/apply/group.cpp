@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/zoo.h"
 #include "core/presence.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/ledger.h"
@@ -50,14 +51,25 @@ std::uint32_t lease_number(State& state) {
 std::uint64_t high_water(State& state) {
     auto highest = state.service.id_high_water;
     for (const auto& [id, row] : state.servers()) highest = std::max(highest, row.id_high_water);
-    return highest;
+    return zoo(Bug::id_high_water_forgotten) ? 0 : highest;
 }
 
 ChangeReply apply_one(State& state, const Change& change) {
     auto reply = std::visit([&](const auto& c) { return apply(state, c); }, change);
     if (reply.is(Errc::fenced)) ++state.service.fenced;
-    settle_ends(state);
+    if (!zoo(Bug::callbacks_made_in_another_group)) settle_ends(state);
     return reply;
+}
+
+// The bug: what the last group has ended is settled by the next one, if its server lives on.
+void settle_in_another_group(State& state, ServerId server) {
+    if (state.server == server) return settle_ends(state);
+    state.ended.clear();
+}
+
+bool may_commit(const ServerRow& row, const Group& group) {
+    if (row.fence != group.fence) return false;
+    return group.number == row.last_group + 1 || zoo(Bug::group_number_not_checked);
 }
 
 // The job that a change is about, if it is about one.
@@ -125,15 +137,16 @@ Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
 
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     const auto found = state.servers().find(group.server);
-    if (found == state.servers().end()) return fenced_off();
+    if (found == state.servers().end() || !may_commit(found->second, group)) return fenced_off();
     ServerRow& row = found->second;
-    if (row.fence != group.fence || group.number != row.last_group + 1) return fenced_off();
 
     state.tables.begin();
     row.last_group = group.number;
     row.id_high_water = std::max(row.id_high_water, group.id_high_water);
     row.used = ++state.service.servers_used;
     state.save_server(group.server);
+    if (zoo(Bug::callbacks_made_in_another_group)) settle_in_another_group(state, group.server);
+    state.server = group.server;
     state.service.wall = group.wall;
     state.work_appeared = false;
     state.recoveries.clear();
@@ -169,7 +182,7 @@ Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fenc
     if (!asked_before) {
         if (row.fence != fence) return fenced_off();
         state.tables.begin();
-        ++row.fence;
+        if (!zoo(Bug::fence_not_raised)) ++row.fence;
         state.save_server(server);
         state.flush();
         state.tables.commit();
@@ -181,6 +194,11 @@ ChangeReply apply(State& state, const Tick& change) {
     const auto& clock = state.service.clock;
     const bool is_newest =
         change.seen_tick == clock.tick && change.leads_from.value_or(clock.now) == clock.now;
+    if (!is_newest && zoo(Bug::each_server_adds_its_own_second)) {
+        state.service.clock.now = clock.now + state.timing.tick_advance_max;
+        ++state.service.clock.tick;
+        return {Applied{}};
+    }
     if (!is_newest) return another_was_first();
     const bool goes_on = change.next.tick == change.seen_tick + 1 && change.next.now >= clock.now &&
                          change.next.grace_until >= clock.grace_until;
@@ -207,7 +225,7 @@ ChangeReply apply(State& state, const PromoteWaiting& change) {
 }
 
 ChangeReply apply(State& state, const TakeKeeper& change) {
-    if (state.service.keeper != change.expected)
+    if (state.service.keeper != change.expected && !zoo(Bug::keeper_not_compared))
         return error(Errc::conflict, "the keeper's role has changed");
     state.service.keeper = change.next;
     return {Applied{}};
@@ -216,12 +234,15 @@ ChangeReply apply(State& state, const TakeKeeper& change) {
 ChangeReply apply(State& state, const DefineLimit& change) {
     if (change.max == 0) return error(Errc::invalid, "a limit must be at least 1");
     const Thing limit{Thing::Kind::limit, change.tenant, change.name};
+    const bool known = zoo(Bug::limit_lowered_ignored) && state.holders.is_defined(limit);
+    if (known && change.max < state.holders.max(limit)) return {Applied{}};
     state.holders.define(limit, change.max);
     restore_line(state, limit);  // there may be more room now
     return {Applied{}};
 }
 
 ChangeReply apply(State& state, const PauseQueue& change) {
+    if (change.paused && zoo(Bug::pause_forgotten)) return {Applied{}};
     const bool changes = state.shapes.pause(change.tenant, change.queue, change.paused);
     if (!change.paused) {
         // What was `ready` all the time can be claimed again.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/zoo.h"
+
 namespace perdure::store {
 namespace {
 
@@ -19,7 +21,10 @@ std::vector<JobId> promote(State& state, const Thing& thing, ShapeId shape, std:
         const auto* blocked = job.in<Blocked>();
         if (!blocked) fail_corrupt("job " + id.text() + " is listed as blocked");
         ++state.promoted;
-        move(state, job, Ready{blocked->stay, std::nullopt});
+        auto stay = blocked->stay;
+        if (zoo(Bug::queue_deadline_restarts_on_promotion))
+            stay.queue_deadline = state.now() + job.spec->timeouts.queue;
+        move(state, job, Ready{stay, std::nullopt});
     }
     return first;
 }
@@ -30,6 +35,7 @@ std::vector<ShapeId> shapes_blocked_on(State& state, const Thing& thing) {
 }
 
 void promote_first_of_each_shape(State& state, const Thing& thing) {
+    if (zoo(Bug::promotion_forgotten_on_free)) return;
     if (state.holders.free(thing) == 0) return;
     for (const auto shape : shapes_blocked_on(state, thing)) promote(state, thing, shape, 1);
 }
@@ -48,7 +54,7 @@ void move(State& state, JobRow& job, PlaceRow next) {
             *outcome->ended_at + decide_retention(outcome->state, outcome->discarded, state.timing);
     }
     state.put(job, std::move(next));
-    if (!wanted) return;
+    if (!wanted || zoo(Bug::next_in_line_forgotten)) return;
     for (const auto& thing : job.things) restore_line(state, thing);
 }
 
@@ -76,11 +82,13 @@ std::vector<JobId> restore_line(State& state, const Thing& thing) {
 Stay begin_stay(const State& state, const JobRow& job, Entry entry,
                 std::optional<SessionId> avoid) {
     const auto now = state.now();
+    const bool first = entry == Entry::first_in_line;
     Stay stay{.order = {.priority = job.spec->priority,
-                        .behind_the_first = entry != Entry::first_in_line,
+                        .behind_the_first = !first,
                         .since = now,
                         .job = job.id},
               .queue_deadline = now + job.spec->timeouts.queue};
+    if (zoo(Bug::first_in_line_jumps_priority) && first) stay.order.priority = 0;
     if (avoid) stay.avoid = Avoid{*avoid, now + state.timing.prefer_another};
     return stay;
 }

@@ -1,4 +1,5 @@
 // What a person does to a job: cancel, hold, and dealing with quarantine (E1, E2).
+#include "base/zoo.h"
 #include "core/aftermath.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/ending.h"
@@ -90,7 +91,11 @@ ChangeReply apply(State& state, const Hold& change) {
     if (job->is_held_by_a_person()) return {Applied{}};
     auto stay = begin_stay(state, *job, Entry::at_the_end);
     stay.queue_deadline = state.now() + state.timing.held_by_person;
-    move_and_free(state, *job, Blocked{stay, std::nullopt});
+    if (zoo(Bug::hold_keeps_holders)) {
+        move(state, *job, Blocked{stay, std::nullopt});
+    } else {
+        move_and_free(state, *job, Blocked{stay, std::nullopt});
+    }
     return {Applied{}};
 }
 

@@ -1,6 +1,7 @@
 // Sessions: opening, renewing, streams (O5, O6).
 #include <algorithm>
 
+#include "base/zoo.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/apply/ledger.h"
@@ -60,6 +61,7 @@ const char* why_not_inherited(State& state, const OpenSession& change) {
 void take_over(State& state, JobRow& job, SessionId heir) {
     auto run = *job.in<Run>();
     AttemptRow& attempt = *job.attempt(run.epoch);
+    if (zoo(Bug::takeover_raises_epoch)) job.epoch = run.epoch = attempt.epoch = job.epoch.next();
     run.session = heir;
     run.assignment = state.draw_assignment(heir);
     run.recalled = false;  // the new session may start it
@@ -94,10 +96,14 @@ ChangeReply apply(State& state, const Renew& change) {
     const SessionRow* known = state.session(change.session);
     if (!known) return no_such_session();
     if (!known->open) return session_ended();
+    const auto deadline = std::max(known->lease_deadline, state.now() + change.lease);
+    if (zoo(Bug::refused_change_leaves_traces))
+        state.change_session(change.session).lease_deadline = deadline;
     if (change.heartbeat <= known->heartbeat)
         return error(Errc::conflict, "a newer heartbeat, or this one, was accepted before");
     SessionRow& session = state.change_session(change.session);
-    session.lease_deadline = std::max(session.lease_deadline, state.now() + change.lease);
+    session.lease_deadline = deadline;
+    if (zoo(Bug::renewal_lowers_the_deadline)) session.lease_deadline = state.now() + change.lease;
     session.heard_at = state.now();
     session.heartbeat = change.heartbeat;
     session.content_hash = change.content_hash;
@@ -129,7 +135,8 @@ ChangeReply apply(State& state, const OpenSession& change) {
         SessionRow& previous = state.change_session(*change.previous);
         previous.open = false;
         // Its shims may know a longer lease (L2): what goes over must not be given away before.
-        session.lease_deadline = std::max(session.lease_deadline, previous.lease_deadline);
+        if (!zoo(Bug::takeover_shortens_the_lease))
+            session.lease_deadline = std::max(session.lease_deadline, previous.lease_deadline);
     }
     state.add_session(std::move(session));
     inherit(state, change);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/zoo.h"
 
 namespace perdure::store {
 namespace {
@@ -217,7 +218,13 @@ std::optional<SessionId> State::latest_session(const StateDirectory& directory) 
 }
 
 std::uint64_t State::draw_assignment(SessionId session) {
-    return ++change_session(session).assignments;
+    SessionRow& row = change_session(session);
+    if (zoo(Bug::assignment_numbers_per_server)) {
+        const auto drawn = ++zoo_rows.assignments[{session, server}];
+        row.assignments = std::max(row.assignments, drawn);
+        return drawn;
+    }
+    return ++row.assignments;
 }
 
 void State::save_server(ServerId id) { pending.servers[id] = servers_.at(id); }

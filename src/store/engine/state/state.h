@@ -25,6 +25,12 @@
 
 namespace perdure::store {
 
+// What only the deliberate bugs need; empty in every other build.
+struct ZooRows {
+    std::map<std::pair<SessionId, ServerId>, std::uint64_t> assignments;
+    std::map<DirectoryPlace, std::uint32_t> leaked_slots;
+};
+
 class State {
 public:
     State(Tables& tables, const Timing& timing, DamageBook& book)
@@ -42,6 +48,7 @@ public:
     ServiceRow service;  // written with every group
 
     // Of the group that is being applied.
+    ServerId server;
     bool work_appeared = false;
     std::vector<Recovery> recoveries;
     std::uint64_t promoted = 0;  // jobs that came back into `ready` from `blocked`
@@ -52,6 +59,7 @@ public:
         return shapes.is_paused(job.spec->tenant, job.spec->queue);
     }
     bool holds_its_things(const JobRow& job) const;
+    ZooRows zoo_rows;
 
     // The last job that was looked for or changed: whose rows they are, if something fails.
     JobId at;

@@ -1,12 +1,11 @@
 // Sessions: opening, renewing, streams (O5, O6).
 #include <algorithm>
 
-#include "base/zoo.h"
-#include "store/memory/apply.h"
-#include "store/memory/ending.h"
-#include "store/memory/history/ledger.h"
+#include "tests/contract/reference/apply.h"
+#include "tests/contract/reference/ending.h"
+#include "tests/contract/reference/history/ledger.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 Error no_such_session() { return error(Errc::not_found, "there is no such session"); }
@@ -50,11 +49,8 @@ const char* why_not_inherited(State& state, const OpenSession& change) {
 void take_over(State& state, JobRow& job, SessionRow& heir) {
     auto run = *job.in<Run>();
     AttemptRow& attempt = *job.attempt(run.epoch);
-    if (zoo(Bug::takeover_raises_epoch)) {
-        job.epoch = run.epoch = attempt.epoch = job.epoch.next();
-    }
     run.session = heir.id;
-    run.assignment = draw_assignment(state, heir);
+    run.assignment = draw_assignment(heir);
     run.recalled = false;  // the new session may start it
     if (run.state == JobState::starting)
         run.confirm_deadline = state.clock.now + state.timing.confirm;
@@ -87,13 +83,9 @@ ChangeReply apply(State& state, const Renew& change) {
     SessionRow* session = state.session(change.session);
     if (!session) return no_such_session();
     if (!session->open) return session_ended();
-    const auto deadline = std::max(session->lease_deadline, state.clock.now + change.lease);
-    if (zoo(Bug::refused_change_leaves_traces)) session->lease_deadline = deadline;
     if (change.heartbeat <= session->heartbeat)
         return error(Errc::conflict, "a newer heartbeat, or this one, was accepted before");
-    session->lease_deadline = deadline;
-    if (zoo(Bug::renewal_lowers_the_deadline))
-        session->lease_deadline = state.clock.now + change.lease;
+    session->lease_deadline = std::max(session->lease_deadline, state.clock.now + change.lease);
     session->heard_at = state.clock.now;
     session->heartbeat = change.heartbeat;
     session->content_hash = change.content_hash;
@@ -125,8 +117,7 @@ ChangeReply apply(State& state, const OpenSession& change) {
         SessionRow& previous = state.sessions.at(*change.previous);
         previous.open = false;
         // Its shims may know a longer lease (L2): what goes over must not be given away before.
-        if (!zoo(Bug::takeover_shortens_the_lease))
-            session.lease_deadline = std::max(session.lease_deadline, previous.lease_deadline);
+        session.lease_deadline = std::max(session.lease_deadline, previous.lease_deadline);
     }
     state.latest_sessions[place_of(change.directory)] = change.session;
     inherit(state, change, session);
@@ -148,4 +139,4 @@ ChangeReply apply(State& state, const EndSession& change) {
     return {Applied{}};
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

@@ -4,9 +4,9 @@
 
 #include "ports/changes.h"
 #include "ports/store.h"
-#include "store/memory/state.h"
+#include "tests/contract/reference/state.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 
 // apply.cpp: servers, and a group as one transaction (C1, L3)
 Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall);
@@ -54,4 +54,4 @@ std::optional<Error> why_not_limited(const State& state, const JobSpec& spec);
 
 inline Error no_such_job() { return error(Errc::not_found, "there is no such job"); }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

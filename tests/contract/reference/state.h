@@ -1,4 +1,4 @@
-// State: all tables of the memory store, and the moves between places that every change is made
+// State: all tables of the reference, and the moves between places that every change is made
 // of. A move keeps the one invariant that spans jobs (C4):
 //   C4a  While a thing is free, as many jobs of each shape as decide_promotion() says are `ready`
 //        and want it, or none of that shape is blocked on it. So a free thing is always offered to
@@ -18,17 +18,11 @@
 #include "core/keeper.h"
 #include "core/service_time.h"
 #include "core/timing.h"
-#include "store/memory/holders.h"
-#include "store/memory/places.h"
-#include "store/memory/rows.h"
+#include "tests/contract/reference/holders.h"
+#include "tests/contract/reference/places.h"
+#include "tests/contract/reference/rows.h"
 
-namespace perdure::memory {
-
-// What only the deliberate bugs need; empty in every other build.
-struct ZooRows {
-    std::map<std::pair<SessionId, ServerId>, std::uint64_t> assignments;
-    std::map<DirectoryPlace, std::uint32_t> leaked_slots;
-};
+namespace perdure::reference {
 
 struct State {
     explicit State(const Timing& t) : timing(t) {}
@@ -55,13 +49,10 @@ struct State {
     std::uint64_t last_recovery = 0;
 
     // Of the group that is being applied.
-    ServerId server;
     WallTime wall;  // stays as the newest known wall time
     bool work_appeared = false;
     std::deque<JobId> ended;  // by the change that is being applied; see settle_ends()
     std::vector<Recovery> recoveries;
-
-    ZooRows zoo_rows;
 
     JobRow* job(JobId id);
     SessionRow* session(SessionId id);
@@ -85,6 +76,6 @@ Stay begin_stay(const State& state, const JobRow& job, Entry entry,
                 std::optional<SessionId> avoid = std::nullopt);
 
 // Draws the next assignment number of a session (O6).
-std::uint64_t draw_assignment(State& state, SessionRow& session);
+std::uint64_t draw_assignment(SessionRow& session);
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

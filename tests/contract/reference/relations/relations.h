@@ -10,9 +10,9 @@
 #include "core/batch.h"
 #include "ports/changes.h"
 #include "ports/views.h"
-#include "store/memory/state.h"
+#include "tests/contract/reference/state.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 
 // Callbacks are made and waiters told, until nothing has ended that is not settled.
 void settle_ends(State& state);
@@ -38,4 +38,4 @@ void forget_awaited(State& state, const JobRow& job);
 std::vector<Input> inputs_of(const JobRow& job);
 void show_relations(const JobRow& job, JobView& view);
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

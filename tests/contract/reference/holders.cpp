@@ -1,17 +1,16 @@
-#include "store/memory/holders.h"
+#include "tests/contract/reference/holders.h"
 
 #include <algorithm>
 
 #include "base/assert.h"
-#include "base/zoo.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 
 std::uint32_t Holders::max(const Thing& thing) const {
-    if (thing.kind == Thing::Kind::key) return zoo(Bug::key_not_checked) ? 2 : 1;
+    if (thing.kind == Thing::Kind::key) return 1;
     const auto found = limits_.find(thing);
     PERDURE_ASSERT(found != limits_.end());  // submit refuses what is not defined
-    return found->second + (zoo(Bug::limit_counts_wrong) ? 1 : 0);
+    return found->second;
 }
 
 std::uint32_t Holders::taken(const Thing& thing) const {
@@ -49,4 +48,4 @@ bool Holders::release(const Thing& thing, JobId job) {
     return erased > 0;
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

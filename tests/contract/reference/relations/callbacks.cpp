@@ -2,14 +2,12 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/probe.h"
-#include "base/zoo.h"
 #include "core/cancel.h"
 #include "core/submit.h"
-#include "store/memory/apply.h"
-#include "store/memory/relations/relations.h"
+#include "tests/contract/reference/apply.h"
+#include "tests/contract/reference/relations/relations.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 std::vector<CallbackRule> rules_of(const JobRow& job) {
@@ -35,15 +33,11 @@ JobId draw_id(State& state) {
 }
 
 bool was_made(const JobRow& job, const CallbackOf& of) {
-    if (zoo(Bug::callbacks_without_generation))
-        return std::any_of(job.made.begin(), job.made.end(),
-                           [&](const auto& made) { return made.first.second == of.number; });
     return job.made.contains({of.generation, of.number});
 }
 
 void make(State& state, JobRow& parent, const CallbackOf& of) {
     if (was_made(parent, of)) return;
-    reached<"callback_made">();
     auto spec =
         std::make_shared<const JobSpec>(made_from(*callback_of(parent, of.number).spec, of));
     const auto hash = body_hash(*spec);
@@ -86,12 +80,11 @@ ChangeReply apply(State& state, const AddCallback& change) {
         if (first + index >= callbacks_max) return too_many_callbacks();
         if (auto why = why_not_limited(state, *change.callback.spec)) return *why;
         job->added.push_back({change.id, job->generation, change.callback});
-        if (has_ended(state_of(*job)) && !zoo(Bug::added_callback_lost_at_the_end))
-            make_callbacks(state, *job);
+        if (has_ended(state_of(*job))) make_callbacks(state, *job);
     }
     const auto made = job->made.find({job->added[index].since_generation, reply.number});
     if (made != job->made.end()) reply.made = made->second;
     return {reply};
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

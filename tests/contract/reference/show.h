@@ -6,9 +6,9 @@
 
 #include "ports/catalogue.h"
 #include "ports/views.h"
-#include "store/memory/state.h"
+#include "tests/contract/reference/state.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 
 ServiceView show_service(const State& state);
 SessionView show_session(const State& state, const SessionRow& session);
@@ -18,4 +18,4 @@ AuditView show_audit(const State& state, JobId after, std::uint32_t limit);
 JobPage show_list(const State& state, const JobFilter& filter);
 Overview show_overview(const State& state, const std::string& tenant);
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

@@ -1,19 +1,18 @@
-#include "store/memory/ending.h"
+#include "tests/contract/reference/ending.h"
 
 #include <optional>
 #include <vector>
 
 #include "base/assert.h"
-#include "base/zoo.h"
 #include "core/custom_policy.h"
 #include "core/policy_book.h"
-#include "store/memory/history/ledger.h"
+#include "tests/contract/reference/history/ledger.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 bool is_of_this_generation(const JobRow& job, const AttemptRow& attempt) {
-    return attempt.generation == job.generation || zoo(Bug::generation_keeps_counts);
+    return attempt.generation == job.generation;
 }
 
 bool cancel_is_ordered(const JobRow& job) {
@@ -47,7 +46,6 @@ void go_on(State& state, JobRow& job, SessionId last_owner, const AttemptEnd& en
                                   .rule = next.rule,
                                   .may_have_run = next.may_have_run};
             PERDURE_ASSERT(has_ended(outcome.state));
-            if (zoo(Bug::holders_not_freed_on_end)) return move(state, job, outcome);
             return move_and_free(state, job, outcome);
         }
     }
@@ -101,8 +99,6 @@ void end_attempt(State& state, JobRow& job, AttemptRow& attempt, const AttemptEn
     job.presumed_lost.reset();
     const bool ends = next.kind == Next::Kind::ended;
     if (!end.reported && !ends) job.presumed_lost = {attempt.epoch, owner};
-    if (zoo(Bug::leaked_slot) && !end.reported)
-        ++state.zoo_rows.leaked_slots[place_of(state.session_of(owner).directory)];
     // What a person holds stays held until that person lets it go, or it ends.
     if (job.is_held_by_a_person() && !ends) return;
     go_on(state, job, owner, end, next);
@@ -127,4 +123,4 @@ const char* why_outdated(const State& state, const JobRow& job, const AttemptRow
     return nullptr;
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

@@ -1,11 +1,10 @@
 // After: jobs that wait for others to end (K2), and what they are told (K3).
 #include <memory>
 
-#include "base/probe.h"
-#include "store/memory/apply.h"
-#include "store/memory/relations/relations.h"
+#include "tests/contract/reference/apply.h"
+#include "tests/contract/reference/relations/relations.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 AfterDecision decide(const JobRow& job) {
@@ -65,14 +64,12 @@ void look_at_waiter(State& state, JobRow& job) {
     switch (decision.kind) {
         case AfterDecision::Kind::wait: return;
         case AfterDecision::Kind::cancel:
-            reached<"after_did_not_hold">();
             return end_waiting(state, job,
                                Outcome{.state = JobState::cancelled,
                                        .cause = Cause::cancelled,
                                        .rule = decision.rule});
         case AfterDecision::Kind::go_on:
             if (!job.in<Wait>()) return;  // a person holds it, or it has gone on
-            reached<"waiter_went_on">();
             return move(state, job, first_place(state, job));
     }
 }
@@ -115,4 +112,4 @@ void show_relations(const JobRow& job, JobView& view) {
     for (const auto& [key, made] : job.made) view.made.push_back({key.first, key.second, made});
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

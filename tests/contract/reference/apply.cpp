@@ -1,4 +1,4 @@
-#include "store/memory/apply.h"
+#include "tests/contract/reference/apply.h"
 
 #include <algorithm>
 #include <set>
@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "base/zoo.h"
 #include "core/presence.h"
-#include "store/memory/history/ledger.h"
-#include "store/memory/relations/relations.h"
+#include "tests/contract/reference/history/ledger.h"
+#include "tests/contract/reference/relations/relations.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 Error another_was_first() { return error(Errc::conflict, "another server was first"); }
@@ -51,25 +50,19 @@ std::uint32_t lease_number(State& state) {
 std::uint64_t high_water(const State& state) {
     auto highest = state.id_high_water;
     for (const auto& [id, row] : state.servers) highest = std::max(highest, row.id_high_water);
-    return zoo(Bug::id_high_water_forgotten) ? 0 : highest;
+    return highest;
 }
 
 ChangeReply apply_one(State& state, const Change& change) {
     auto reply = std::visit([&](const auto& c) { return apply(state, c); }, change);
     if (reply.is(Errc::fenced)) ++state.fenced;
-    if (!zoo(Bug::callbacks_made_in_another_group)) settle_ends(state);
+    settle_ends(state);
     return reply;
-}
-
-// The bug: what the last group has ended is settled by the next one, if its server lives on.
-void settle_in_another_group(State& state, ServerId server) {
-    if (state.server == server) return settle_ends(state);
-    state.ended.clear();
 }
 
 bool may_commit(const ServerRow& row, const Group& group) {
     if (row.fence != group.fence) return false;
-    return group.number == row.last_group + 1 || zoo(Bug::group_number_not_checked);
+    return group.number == row.last_group + 1;
 }
 
 }  // namespace
@@ -99,8 +92,6 @@ Result<GroupReply> commit(State& state, const Group& group) {
     row.last_group = group.number;
     row.id_high_water = std::max(row.id_high_water, group.id_high_water);
     row.used = ++state.servers_used;
-    if (zoo(Bug::callbacks_made_in_another_group)) settle_in_another_group(state, group.server);
-    state.server = group.server;
     state.wall = group.wall;
     state.work_appeared = false;
     state.recoveries.clear();
@@ -128,7 +119,7 @@ Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fenc
     const bool asked_before = row.fence == fence + 1;
     if (!asked_before) {
         if (row.fence != fence) return fenced_off();
-        if (!zoo(Bug::fence_not_raised)) ++row.fence;
+        ++row.fence;
     }
     return Settled{row.last_group, row.fence};
 }
@@ -137,14 +128,7 @@ ChangeReply apply(State& state, const Tick& change) {
     const auto& clock = state.clock;
     const bool is_newest =
         change.seen_tick == clock.tick && change.leads_from.value_or(clock.now) == clock.now;
-    if (!is_newest) {
-        if (zoo(Bug::each_server_adds_its_own_second)) {
-            state.clock.now = clock.now + state.timing.tick_advance_max;
-            ++state.clock.tick;
-            return {Applied{}};
-        }
-        return another_was_first();
-    }
+    if (!is_newest) return another_was_first();
     const bool goes_on = change.next.tick == change.seen_tick + 1 && change.next.now >= clock.now &&
                          change.next.grace_until >= clock.grace_until;
     if (!goes_on) return error(Errc::invalid, "service time never goes back");
@@ -165,7 +149,7 @@ ChangeReply apply(State& state, const PromoteWaiting& change) {
 }
 
 ChangeReply apply(State& state, const TakeKeeper& change) {
-    if (state.keeper != change.expected && !zoo(Bug::keeper_not_compared))
+    if (state.keeper != change.expected)
         return error(Errc::conflict, "the keeper's role has changed");
     state.keeper = change.next;
     return {Applied{}};
@@ -174,8 +158,6 @@ ChangeReply apply(State& state, const TakeKeeper& change) {
 ChangeReply apply(State& state, const DefineLimit& change) {
     if (change.max == 0) return error(Errc::invalid, "a limit must be at least 1");
     const Thing limit{Thing::Kind::limit, change.tenant, change.name};
-    const bool known = zoo(Bug::limit_lowered_ignored) && state.holders.is_defined(limit);
-    if (known && change.max < state.holders.max(limit)) return {Applied{}};
     state.holders.define(limit, change.max);
     restore_line(state, limit);  // there may be more room now
     return {Applied{}};
@@ -188,7 +170,6 @@ ChangeReply apply(State& state, const PauseQueue& change) {
         if (state.paused_queues.erase(queue) > 0) state.work_appeared = true;
         return {Applied{}};
     }
-    if (zoo(Bug::pause_forgotten)) return {Applied{}};
     state.paused_queues.insert(queue);
     // Nobody may wait for what stands still: kept things are freed (C4).
     const auto& kept = state.places.kept();
@@ -199,4 +180,4 @@ ChangeReply apply(State& state, const PauseQueue& change) {
     return {Applied{}};
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

@@ -2,13 +2,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/probe.h"
-#include "base/zoo.h"
-#include "store/memory/apply.h"
-#include "store/memory/ending.h"
-#include "store/memory/relations/relations.h"
+#include "tests/contract/reference/apply.h"
+#include "tests/contract/reference/ending.h"
+#include "tests/contract/reference/relations/relations.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 // A claim that meets a long line of jobs behind one key moves them away a piece at a time.
@@ -36,7 +34,7 @@ std::vector<Cursor> lines_for(const State& state, const Offer& offer) {
         if (!matches(offer, it->first)) continue;
         // The whole line stands still: admission would skip each job of it.
         const bool paused = state.paused_queues.contains({it->first.tenant, it->first.queue});
-        if (paused && !zoo(Bug::paused_queue_is_claimed)) continue;
+        if (paused) continue;
         cursors.push_back({it->first, std::nullopt});
     }
     return cursors;
@@ -82,11 +80,7 @@ bool has_starting(const State& state, const SessionRow& session) {
 }
 
 std::uint32_t free_slots(const State& state, const SessionRow& session) {
-    auto used = static_cast<std::uint32_t>(state.places.runs_of(session.id).size());
-    if (zoo(Bug::leaked_slot)) {
-        const auto leaked = state.zoo_rows.leaked_slots.find(place_of(session.directory));
-        if (leaked != state.zoo_rows.leaked_slots.end()) used += leaked->second;
-    }
+    const auto used = static_cast<std::uint32_t>(state.places.runs_of(session.id).size());
     return session.slots - std::min(session.slots, used);
 }
 
@@ -124,11 +118,11 @@ Assignment admit(State& state, JobRow& job, SessionRow& session) {
     for (const auto& thing : job.things)
         if (!state.holders.is_held_by(thing, job.id)) state.holders.take(thing, job.id);
 
-    if (!zoo(Bug::epoch_not_raised) || job.epoch == Epoch{}) job.epoch = job.epoch.next();
+    job.epoch = job.epoch.next();
     job.presumed_lost.reset();
     AttemptRow attempt{.epoch = job.epoch,
                        .generation = job.generation,
-                       .assignment = draw_assignment(state, session),
+                       .assignment = draw_assignment(session),
                        .owners = {session.id},
                        .claimed_at = state.clock.now,
                        .claimed_on = state.wall};
@@ -167,12 +161,8 @@ Claimed claim(State& state, SessionRow& session, std::uint32_t max) {
                 claimed.assignments.push_back(admit(state, job, session));
                 --wanted;
                 break;
-            case Kind::skip:
-                reached<"claim_skipped_for_another_worker">();
-                cursor->skipped = *head;
-                break;
+            case Kind::skip: cursor->skipped = *head; break;
             case Kind::block:
-                reached<"claim_blocked">();
                 move(state, job, Blocked{job.in<Ready>()->stay, decision.blocked_on});
                 break;
         }
@@ -195,7 +185,6 @@ ChangeReply apply(State& state, const Claim& change) {
                         .lease_deadline = session->lease_deadline,
                         .heard_at = session->heard_at,
                         .clock = state.clock};
-    if (zoo(Bug::older_stream_may_claim)) facts.stream_is_current = true;
     const auto decision = decide_claimant(facts, state.timing);
     if (!decision.allowed) {
         const bool gone = !facts.session_is_open || !facts.stream_is_current;
@@ -207,4 +196,4 @@ ChangeReply apply(State& state, const Claim& change) {
     return {std::move(claimed)};
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

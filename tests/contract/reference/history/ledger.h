@@ -3,9 +3,9 @@
 
 #include "core/ledger.h"
 #include "ports/catalogue.h"
-#include "store/memory/state.h"
+#include "tests/contract/reference/state.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 
 // Enters what decide_repair() says is worth it; `owner` is the worker's session, if there was one.
 void enter(State& state, JobRow& job, Epoch epoch, SessionId owner, const RepairFacts& facts);
@@ -16,4 +16,4 @@ void forget_entries(State& state, const JobRow& job);
 
 RecoveryPage show_recoveries(const State& state, const RecoveryFilter& filter);
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

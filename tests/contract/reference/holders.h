@@ -8,7 +8,7 @@
 #include "base/id.h"
 #include "core/claim.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 
 class Holders {
 public:
@@ -35,4 +35,4 @@ private:
     std::map<Thing, Slots> rows_;
 };
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

@@ -1,10 +1,10 @@
-#include "store/memory/history/ledger.h"
+#include "tests/contract/reference/history/ledger.h"
 
 #include <algorithm>
 
 #include "ports/ledger_walk.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 bool is_wanted_entry(const Recovery& entry, const RecoveryFilter& filter) {
@@ -93,4 +93,4 @@ RecoveryPage show_recoveries(const State& state, const RecoveryFilter& filter) {
     return page;
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

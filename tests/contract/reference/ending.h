@@ -5,9 +5,9 @@
 
 #include "core/hearing.h"
 #include "core/recovery.h"
-#include "store/memory/state.h"
+#include "tests/contract/reference/state.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 
 // What judges the end of an attempt: the policy of its job, or of its newest owner's worker.
 PolicyChoice policy_of(const State& state, const JobRow& job, const AttemptRow& attempt);
@@ -33,4 +33,4 @@ bool note_hearing(State& state, SessionId session, HearingFacts::Event event, Jo
 const char* why_outdated(const State& state, const JobRow& job, const AttemptRow& attempt,
                          const AttemptEnd& end, const Next& next);
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

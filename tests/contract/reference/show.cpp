@@ -1,4 +1,4 @@
-#include "store/memory/show.h"
+#include "tests/contract/reference/show.h"
 
 #include <algorithm>
 #include <map>
@@ -7,10 +7,10 @@
 
 #include "core/aftermath.h"
 #include "core/presence.h"
-#include "store/memory/ending.h"
-#include "store/memory/relations/relations.h"
+#include "tests/contract/reference/ending.h"
+#include "tests/contract/reference/relations/relations.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 RunView show_run(const State& state, const JobRow& job) {
@@ -328,4 +328,4 @@ AuditView show_audit(const State& state, JobId after, std::uint32_t limit) {
     return view;
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

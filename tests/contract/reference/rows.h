@@ -1,4 +1,4 @@
-// Rows of the memory store: one struct for each table. A job's place is a variant, so that it is
+// Rows of the reference: one struct for each table. A job's place is a variant, so that it is
 // in exactly one by construction (J1); everything else about places is an index (places.h).
 #pragma once
 
@@ -26,7 +26,7 @@
 #include "core/takeover.h"
 #include "core/timeouts.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 
 // History: written at the claim, completed at the end.
 struct AttemptRow {
@@ -205,4 +205,4 @@ struct IdempotencyRow {
     std::optional<ServiceTime> until;  // of a key whose job is gone
 };
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

@@ -2,14 +2,12 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "base/probe.h"
-#include "base/zoo.h"
 #include "core/custom_policy.h"
-#include "store/memory/apply.h"
-#include "store/memory/ending.h"
-#include "store/memory/history/ledger.h"
+#include "tests/contract/reference/apply.h"
+#include "tests/contract/reference/ending.h"
+#include "tests/contract/reference/history/ledger.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 Error not_the_running_attempt(std::string_view rule) {
@@ -19,10 +17,7 @@ Error not_the_running_attempt(std::string_view rule) {
 // A message counts only from the session that owns the attempt now (O1).
 bool is_owner(State& state, const Run& run, SessionId speaker) {
     const SessionRow* session = state.session(speaker);
-    if (!session || !session->open) return false;
-    if (zoo(Bug::fence_by_worker_name))
-        return state.session_of(run.session).worker == session->worker;
-    return run.session == speaker;
+    return session && session->open && run.session == speaker;
 }
 
 // The attempt that a message is about, as far as it exists.
@@ -43,7 +38,7 @@ Subject find(State& state, AttemptKey key) {
 void put_into_run(State& state, const Subject& subject, SessionRow& session) {
     AttemptRow& attempt = *subject.attempt;
     if (attempt.session() != session.id) {
-        attempt.assignment = draw_assignment(state, session);
+        attempt.assignment = draw_assignment(session);
         attempt.owners.push_back(session.id);
     }
     attempt.end.reset();
@@ -58,16 +53,6 @@ void put_into_run(State& state, const Subject& subject, SessionRow& session) {
              .assignment = attempt.assignment,
              .state = JobState::running,
              .confirm_deadline = state.clock.now});
-}
-
-bool is_late_ask_answered(State& state, const Subject& subject, SessionId speaker) {
-    if (!zoo(Bug::late_ask_while_waiting_for_retry)) return false;
-    SessionRow* session = state.session(speaker);
-    const bool waits = subject.attempt && subject.attempt->epoch == subject.job->epoch &&
-                       is_waiting_for_a_claim(state_of(*subject.job));
-    if (!session || !waits) return false;
-    put_into_run(state, subject, *session);
-    return true;
 }
 
 // A result lies in the directory: whoever has that now, also after a reboot, may report it.
@@ -130,7 +115,6 @@ Next accept(State& state, const Subject& subject, const Report& said, std::strin
 }
 
 void file_late(State& state, const Subject& subject, const Report& said) {
-    reached<"late_result_stored">();
     auto end = said.end;
     end.reported = true;
     if (!subject.attempt->late_result) {
@@ -138,9 +122,6 @@ void file_late(State& state, const Subject& subject, const Report& said) {
         subject.attempt->evidence = said.evidence;
     }
     ++state.fenced;
-    if (!zoo(Bug::late_result_changes_state)) return;
-    const auto ended = end.succeeded ? JobState::succeeded : JobState::failed;
-    move_and_free(state, *subject.job, Outcome{.state = ended, .cause = end.cause});
 }
 
 // A process lives in the directory and the boot that it was started in.
@@ -161,13 +142,11 @@ StartFacts unowned_start_facts(const Subject& subject) {
 const char* why_not_reinstated(const Subject& subject) {
     const auto& job = *subject.job;
     const auto& attempt = *subject.attempt;
-    if (zoo(Bug::reinstate_after_claim) && attempt.end && !attempt.end->reported) return nullptr;
     if (!job.presumed_lost || job.presumed_lost->epoch != attempt.epoch)
         return "it is not waiting as presumed lost: claimed, ended or reported since";
     if (!is_waiting_for_a_claim(state_of(job))) return "the job has ended, or runs";
     // Its key may be somebody else's by now.
-    if (attempt.terms.isolation == Isolation::exclusive && !zoo(Bug::exclusive_is_reinstated))
-        return "it was exclusive";
+    if (attempt.terms.isolation == Isolation::exclusive) return "it was exclusive";
     if (attempt.terms.asks && !attempt.start_committed) return "it never got a go";
     return nullptr;
 }
@@ -185,7 +164,6 @@ ChangeReply apply(State& state, const Start& change) {
     const auto subject = find(state, change.attempt);
     note_start(state, subject, change.session);
     if (!subject.run) {
-        if (is_late_ask_answered(state, subject, change.session)) return {Applied{}};
         const auto decision = decide_start(unowned_start_facts(subject));
         if (decision.answer == StartAnswer::again)
             return error(Errc::conflict, std::string(decision.rule));
@@ -210,18 +188,11 @@ ChangeReply apply(State& state, const Start& change) {
 }
 
 ChangeReply apply(State& state, const Report& change) {
-    auto subject = find(state, change.attempt);
-    if (zoo(Bug::fence_by_worker_name) && subject.job && !subject.run) {
-        const auto current = find(state, {change.attempt.job, subject.job->epoch});
-        if (current.run && is_owner(state, *current.run, change.session)) subject = current;
-    }
+    const auto subject = find(state, change.attempt);
     const auto decision = decide_report(report_facts(state, subject, change));
     std::optional<Next> next;
     switch (decision.answer) {
-        case ReportAnswer::correct:
-            reached<"presumed_end_corrected">();
-            next = accept(state, subject, change, decision.rule);
-            break;
+        case ReportAnswer::correct: next = accept(state, subject, change, decision.rule); break;
         case ReportAnswer::accept: next = accept(state, subject, change, decision.rule); break;
         case ReportAnswer::repeated: break;
         case ReportAnswer::file_late: file_late(state, subject, change); break;
@@ -255,22 +226,17 @@ ChangeReply apply(State& state, const Settle& change) {
     const auto subject = find(state, change.attempt);
     if (!subject.job) return no_such_job();
     if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
-    if (subject.run->state != change.state && !zoo(Bug::settle_without_state_guard))
+    if (subject.run->state != change.state)
         return error(Errc::conflict, "the attempt is in another state");
     if (change.renewal) {
         if (subject.run->session != change.renewal->session)
             return error(Errc::conflict, "another session owns the attempt");
         const auto renewal = state.session_of(subject.run->session).renewal;
-        if (renewal != change.renewal->number && !zoo(Bug::sweep_applied_after_a_renewal)) {
-            reached<"renewed_before_the_sweep_could_end_it">();
+        if (renewal != change.renewal->number)
             return error(Errc::conflict, "the lease was renewed");
-        }
     }
-    if (!zoo(Bug::settle_over_a_cancel)) {
-        const auto* why =
-            why_outdated(state, *subject.job, *subject.attempt, change.end, change.next);
-        if (why) return error(Errc::conflict, why);
-    }
+    const auto* why = why_outdated(state, *subject.job, *subject.attempt, change.end, change.next);
+    if (why) return error(Errc::conflict, why);
     if (!change.end.reported) ++state.sessions.at(subject.run->session).given_up;
     auto seen = change.seen;
     note_end(state, subject, change.end, seen);
@@ -288,7 +254,6 @@ ChangeReply apply(State& state, const Reinstate& change) {
     if (!may_bring_back(state, *subject.attempt, *session))
         return error(Errc::fenced, "the session never owned the attempt");
     if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
-    reached<"presumed_loss_undone">();
     const auto owner = subject.attempt->session();
     enter(state, *subject.job, change.attempt.epoch, owner, {.seen = change.seen});
     note_hearing(state, session->id, HearingFacts::Event::confirmed, subject.job->id);
@@ -321,4 +286,4 @@ ChangeReply apply(State& state, const OrderBack& change) {
     return {Applied{}};
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

@@ -1,11 +1,10 @@
-#include "store/memory/state.h"
+#include "tests/contract/reference/state.h"
 
 #include <algorithm>
 
 #include "base/assert.h"
-#include "base/zoo.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 // The first `max` of a shape's jobs that are blocked on a thing, or all of them, and says whom.
@@ -16,9 +15,7 @@ std::vector<JobId> promote(State& state, const Thing& thing, const Shape& shape,
         const auto id = state.places.first_blocked(thing, shape);
         if (!id) break;
         JobRow& job = state.jobs.at(*id);
-        auto stay = job.in<Blocked>()->stay;
-        if (zoo(Bug::queue_deadline_restarts_on_promotion))
-            stay.queue_deadline = state.clock.now + job.spec->timeouts.queue;
+        const auto stay = job.in<Blocked>()->stay;
         move(state, job, Ready{stay});
         promoted.push_back(*id);
     }
@@ -31,7 +28,6 @@ PromotionDecision decide_for(const State& state, const Thing& thing, const Shape
 }
 
 void promote_first_of_each_shape(State& state, const Thing& thing) {
-    if (zoo(Bug::promotion_forgotten_on_free)) return;
     if (state.holders.free(thing) == 0) return;
     for (const auto& shape : state.places.shapes_blocked_on(thing)) promote(state, thing, shape, 1);
 }
@@ -72,7 +68,7 @@ void move(State& state, JobRow& job, PlaceRow next) {
     job.place = std::move(next);
     state.places.insert(job);
     if (job.in<Ready>()) state.work_appeared = true;
-    if (!wanted || zoo(Bug::next_in_line_forgotten)) return;
+    if (!wanted) return;
     for (const auto& thing : job.things) restore_line(state, thing);
 }
 
@@ -106,19 +102,11 @@ Stay begin_stay(const State& state, const JobRow& job, Entry entry,
     const bool first = entry == Entry::first_in_line;
     ClaimOrder order{
         .priority = job.spec->priority, .behind_the_first = !first, .since = now, .job = job.id};
-    if (zoo(Bug::first_in_line_jumps_priority) && first) order.priority = 0;
     Stay stay{.order = order, .queue_deadline = now + job.spec->timeouts.queue};
     if (avoid) stay.avoid = Avoid{*avoid, now + state.timing.prefer_another};
     return stay;
 }
 
-std::uint64_t draw_assignment(State& state, SessionRow& session) {
-    if (zoo(Bug::assignment_numbers_per_server)) {
-        const auto drawn = ++state.zoo_rows.assignments[{session.id, state.server}];
-        session.assignments = std::max(session.assignments, drawn);
-        return drawn;
-    }
-    return ++session.assignments;
-}
+std::uint64_t draw_assignment(SessionRow& session) { return ++session.assignments; }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

@@ -1,9 +1,9 @@
-#include "store/memory/rows.h"
+#include "tests/contract/reference/rows.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 struct StateOf {
@@ -97,4 +97,4 @@ std::string checkpoint_before(const JobRow& job, Epoch epoch) {
     return {};
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

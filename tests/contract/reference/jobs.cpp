@@ -5,17 +5,16 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/zoo.h"
 #include "core/aftermath.h"
 #include "core/batch.h"
 #include "core/presence.h"
 #include "core/submit.h"
-#include "store/memory/apply.h"
-#include "store/memory/ending.h"
-#include "store/memory/history/ledger.h"
-#include "store/memory/relations/relations.h"
+#include "tests/contract/reference/apply.h"
+#include "tests/contract/reference/ending.h"
+#include "tests/contract/reference/history/ledger.h"
+#include "tests/contract/reference/relations/relations.h"
 
-namespace perdure::memory {
+namespace perdure::reference {
 namespace {
 
 Error not_possible(std::string_view why) { return error(Errc::conflict, std::string(why)); }
@@ -249,8 +248,7 @@ ChangeReply apply(State& state, const MoveWaiting& change) {
     facts.now = state.clock.now;
     facts.wall = state.wall;
     const bool still = decide_wait(facts).kind == change.decision.kind;
-    if (!still && !zoo(Bug::move_waiting_unchecked))
-        return not_possible("its deadlines are not the ones that were decided on");
+    if (!still) return not_possible("its deadlines are not the ones that were decided on");
     carry_out(state, *job, change.decision);
     return {Applied{}};
 }
@@ -295,11 +293,7 @@ ChangeReply apply(State& state, const Hold& change) {
     if (job->is_held_by_a_person()) return {Applied{}};
     auto stay = begin_stay(state, *job, Entry::at_the_end);
     stay.queue_deadline = state.clock.now + state.timing.held_by_person;
-    if (zoo(Bug::hold_keeps_holders)) {
-        move(state, *job, Blocked{stay, std::nullopt});
-    } else {
-        move_and_free(state, *job, Blocked{stay, std::nullopt});
-    }
+    move_and_free(state, *job, Blocked{stay, std::nullopt});
     return {Applied{}};
 }
 
@@ -354,4 +348,4 @@ ChangeReply apply(State& state, const DealWithQuarantined& change) {
     return {Applied{}};
 }
 
-}  // namespace perdure::memory
+}  // namespace perdure::reference

@@ -1,0 +1,155 @@
+#include "store/memory/memory_tables.h"
+
+#include <algorithm>
+
+#include "store/engine/failure.h"
+
+namespace perdure::store::memory {
+
+Contents MemoryTables::contents() {
+    Contents all;
+    all.service = rows.service;
+    all.servers = rows.servers;
+    for (const auto& [id, session] : rows.sessions) all.sessions.push_back(session);
+    for (const auto& [place, session] : rows.directories)
+        all.directories.push_back({place, session});
+    for (const auto& [session, runs] : rows.places.runs())
+        for (const auto& [assignment, job] : runs) all.runs.push_back({session, assignment, job});
+    if (!rows.jobs.empty()) all.highest_job = rows.jobs.rbegin()->first;
+    for (const auto& [id, shape] : rows.shapes) all.shapes.push_back({id, shape});
+    for (const auto& [tally, jobs] : rows.tallies)
+        all.tallies.push_back({tally.first, tally.second, jobs});
+    for (const auto& [shape, line] : rows.places.ready()) all.ready_shapes.push_back(shape);
+    all.has_blocked = rows.places.count(Place::blocked) > 0;
+    for (const auto& [tenant, queue] : rows.paused) all.pauses.push_back({tenant, queue, true});
+    for (const auto& [limit, max] : rows.limits) all.limits.push_back({limit, max});
+    for (const auto& [thing, slots] : rows.holders)
+        for (const auto& [slot, job] : slots) all.holders.push_back({thing, slot, job});
+    for (const auto& [other, waiters] : rows.waiters) all.awaited.push_back(other);
+    for (const auto& [parent, relations] : rows.relations)
+        if (!relations.added.empty()) all.added_to.push_back(parent);
+    return all;
+}
+
+std::vector<JobId> MemoryTables::take_to_forget(ServiceTime now, std::uint32_t max) {
+    std::vector<JobId> due;
+    for (const auto& [at, job] : rows.places.retentions()) {
+        if (at > now || due.size() == max) break;
+        due.push_back(job);
+    }
+    return due;
+}
+
+std::uint32_t MemoryTables::drop_old_keys(ServiceTime now, std::uint32_t max) {
+    std::vector<std::pair<ServiceTime, KeyName>> old;
+    for (const auto& [name, row] : rows.keys)
+        if (row.until && *row.until <= now) old.emplace_back(*row.until, name);
+    std::sort(old.begin(), old.end());
+    if (old.size() > max) old.resize(max);
+    for (const auto& [until, name] : old) rows.keys.erase(name);
+    return static_cast<std::uint32_t>(old.size());
+}
+
+// Without its history, as every other kind of table gives it.
+std::optional<JobRow> MemoryTables::job(JobId id) {
+    const auto found = rows.jobs.find(id);
+    if (found == rows.jobs.end()) return std::nullopt;
+    std::optional<JobRow> job = found->second;
+    if (job->attempts.size() > 1) {
+        job->attempts.erase(job->attempts.begin(), job->attempts.end() - 1);
+        job->has_history = false;
+    }
+    return job;
+}
+
+std::vector<AttemptRow> MemoryTables::history(JobId job, Epoch before) {
+    auto attempts = rows.jobs.at(job).attempts;
+    std::erase_if(attempts, [&](const AttemptRow& attempt) { return attempt.epoch >= before; });
+    return attempts;
+}
+
+std::string MemoryTables::large(AttemptKey attempt, Large kind) {
+    return rows.large.at({attempt.job, attempt.epoch, kind});
+}
+
+std::optional<IdempotencyRow> MemoryTables::idempotency(const std::string& tenant,
+                                                        const std::string& key) {
+    const auto found = rows.keys.find({tenant, key});
+    if (found == rows.keys.end()) return std::nullopt;
+    return found->second;
+}
+
+std::vector<AwaitedFacts> MemoryTables::facts(JobId job) {
+    std::vector<AwaitedFacts> facts;
+    for (const auto& [after, ended] : awaited(job)) {
+        facts.push_back({.on = after.on, .ended_as = {}});
+        if (ended) facts.back().ended_as = ended->state;
+    }
+    return facts;
+}
+
+std::vector<AwaitedView> MemoryTables::awaited(JobId job) {
+    const auto found = rows.relations.find(job);
+    return found == rows.relations.end() ? std::vector<AwaitedView>{} : found->second.awaited;
+}
+
+std::vector<JobId> MemoryTables::waiters(JobId other) {
+    const auto found = rows.waiters.find(other);
+    if (found == rows.waiters.end()) return {};
+    return {found->second.begin(), found->second.end()};
+}
+
+std::vector<AddedRow> MemoryTables::added(JobId parent) {
+    const auto found = rows.relations.find(parent);
+    return found == rows.relations.end() ? std::vector<AddedRow>{} : found->second.added;
+}
+
+std::optional<JobId> MemoryTables::made(const CallbackOf& of) {
+    const auto found = rows.relations.find(of.job);
+    if (found == rows.relations.end()) return std::nullopt;
+    const auto made = found->second.made.find({of.generation, of.number});
+    if (made == found->second.made.end()) return std::nullopt;
+    return made->second;
+}
+
+std::uint32_t MemoryTables::read_line(const LineQuery& query, const TakeRow& take) {
+    const auto line = rows.places.ready().find(query.shape);
+    if (line == rows.places.ready().end()) return 0;
+    const auto& orders = line->second;
+    auto at = query.behind ? orders.upper_bound(*query.behind) : orders.begin();
+    JobId id;
+    const LoadRow load = [&] { return *job(id); };
+    std::uint32_t read = 0;
+    for (; at != orders.end() && read < query.max; ++at, ++read) {
+        id = at->job;
+        take(id, 0, load);
+    }
+    return read;
+}
+
+void MemoryTables::find_blocked(const Thing& thing, ShapeId shape,
+                                const std::function<bool(JobId)>& is_it) {
+    for (const auto& order : rows.places.blocked_on(thing, shape))
+        if (is_it(order.job)) return;
+}
+
+std::uint32_t MemoryTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
+    const auto wanting = rows.places.wanting(thing, shape);
+    return static_cast<std::uint32_t>(std::min<std::size_t>(wanting, enough));
+}
+
+std::vector<JobId> MemoryTables::kept() {
+    const auto& kept = rows.places.kept();
+    return {kept.begin(), kept.end()};
+}
+
+std::optional<ServiceTime> MemoryTables::oldest_submit() {
+    if (rows.jobs.empty()) return std::nullopt;
+    return rows.jobs.begin()->second.submitted_at;
+}
+
+SessionId MemoryTables::owner_of_damaged_run(JobId job) {
+    return rows.jobs.at(job).attempts.back().session();
+}
+
+}  // namespace perdure::store::memory

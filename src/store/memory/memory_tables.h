@@ -1,0 +1,111 @@
+// MemoryTables: the engine's tables as plain maps. For the simulator and for tests: whatever they
+// find wrong is wrong in the engine that ships. What they hold is as durable as the object itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/engine/tables.h"
+#include "store/memory/places.h"
+
+namespace perdure::store::memory {
+
+// What a job waits for, or whose callback it is; what was added to it; and what it has made.
+struct RelationRows {
+    std::vector<AwaitedView> awaited;
+    std::vector<AddedRow> added;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, JobId> made;  // by generation and number
+};
+
+struct LargeKey {
+    JobId job;
+    Epoch epoch;
+    Large kind = Large::checkpoint;
+    friend auto operator<=>(const LargeKey&, const LargeKey&) = default;
+};
+
+// All rows. A copy of it is a backup.
+struct Rows {
+    using Slots = std::map<std::uint32_t, JobId>;
+    using Tally = std::pair<ShapeId, std::int64_t>;
+
+    ServiceRow service;
+    std::map<ServerId, ServerRow> servers;
+    std::map<SessionId, SessionRow> sessions;
+    std::map<DirectoryPlace, SessionId> directories;
+    std::map<JobId, JobRow> jobs;  // each with all of its attempts
+    Places places;
+    std::map<LargeKey, std::string> large;
+    std::map<JobId, RelationRows> relations;   // of jobs that have some
+    std::map<JobId, std::set<JobId>> waiters;  // by the one that has not ended yet
+    std::map<std::uint64_t, Recovery> ledger;
+    std::map<JobId, std::vector<std::uint64_t>> ledger_of;
+    std::map<KeyName, IdempotencyRow> keys;
+    std::map<ShapeId, Shape> shapes;
+    std::map<Tally, std::int64_t> tallies;
+    std::set<std::pair<std::string, std::string>> paused;  // tenant, queue
+    std::map<Thing, std::uint32_t> limits;
+    std::map<Thing, Slots> holders;
+};
+
+class MemoryTables : public Tables, public JobReader, public RelationReader, public LineReader {
+public:
+    Rows rows;
+
+    JobReader& jobs() override { return *this; }
+    RelationReader& relations() override { return *this; }
+    LineReader& lines() override { return *this; }
+    Contents contents() override;
+
+    void begin() override {}
+    void commit() override;
+    void write(WriteSet& set, JobId& at) override;
+    void write_one_by_one() override {}
+    bool has_job(JobId id) override { return rows.jobs.contains(id); }
+    std::vector<JobId> take_to_forget(ServiceTime now, std::uint32_t max) override;
+    std::uint32_t drop_old_keys(ServiceTime now, std::uint32_t max) override;
+    void tidy() override {}
+
+    std::optional<JobRow> job(JobId id) override;
+    std::vector<AttemptRow> history(JobId job, Epoch before) override;
+    std::string large(AttemptKey attempt, Large kind) override;
+    std::optional<IdempotencyRow> idempotency(const std::string& tenant,
+                                              const std::string& key) override;
+
+    std::vector<AwaitedFacts> facts(JobId job) override;
+    std::vector<AwaitedView> awaited(JobId job) override;
+    std::vector<JobId> waiters(JobId other) override;
+    std::vector<AddedRow> added(JobId parent) override;
+    std::optional<JobId> made(const CallbackOf& of) override;
+
+    std::uint32_t read_line(const LineQuery& query, const TakeRow& take) override;
+    std::vector<ShapeId> shapes_blocked_on(const Thing& thing) override {
+        return rows.places.shapes_blocked_on(thing);
+    }
+    void find_blocked(const Thing& thing, ShapeId shape,
+                      const std::function<bool(JobId)>& is_it) override;
+    std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
+    std::vector<JobId> kept() override;
+    std::optional<ServiceTime> oldest_submit() override;
+    SessionId owner_of_damaged_run(JobId job) override;
+
+private:
+    // memory_writes.cpp
+    void write_job(JobRow& job);
+    void forget(const ForgottenJob& forgotten);
+    void write(const HolderChange& change);
+    void write(const LargeChange& change);
+    void write(const NewAwaited& row);
+    void write(const ToldWaiters& told);
+    void write(const NewAdded& added);
+    void write(const NewMade& made);
+    void write_small(const WriteSet& set);
+    void write_sessions(const WriteSet& set);
+};
+
+}  // namespace perdure::store::memory

@@ -1,0 +1,281 @@
+#include "store/memory/views.h"
+
+#include <algorithm>
+
+#include "core/presence.h"
+#include "store/engine/apply/ending.h"
+#include "store/engine/rows/history.h"
+
+namespace perdure::store::memory {
+namespace {
+
+struct FillJobView {
+    JobView& view;
+    void operator()(const Timer&) const {}
+    void operator()(const Ready&) const {}
+    void operator()(const Blocked& blocked) const { view.blocked_on = blocked.on; }
+    void operator()(const Run&) const {}
+    void operator()(const Wait&) const {}
+    void operator()(const Outcome& outcome) const {
+        view.cause = outcome.cause;
+        view.rule = outcome.rule;
+        view.may_have_run = outcome.may_have_run;
+        view.discarded = outcome.discarded;
+        view.ended_at = outcome.ended_at;
+        view.ended_on = outcome.ended_on;
+        view.forget_at = outcome.forget_at;
+    }
+};
+
+}  // namespace
+
+RunView Views::run_view(JobRow& job) {
+    const auto& run = *job.in<Run>();
+    const auto& attempt = *job.attempt(run.epoch);
+    RunView view{.attempt = {job.id, run.epoch},
+                 .session = run.session,
+                 .assignment = run.assignment,
+                 .state = run.state,
+                 .terms = attempt.terms,
+                 .clean = attempt.clean,
+                 .order = run.order,
+                 .recalled = run.recalled,
+                 .confirm_deadline = run.confirm_deadline,
+                 .spec = job.spec};
+    view.checkpoint = checkpoint_before(tables_, job, run.epoch);
+    view.inputs = inputs_of(tables_, job);
+    view.worker_policy = rows_.sessions.at(run.session).policy;
+    view.counts = counts_with(tables_, job, run.epoch, nullptr, judging_policy(view));
+    return view;
+}
+
+AttemptView Views::attempt_view(JobId job, const AttemptRow& attempt) {
+    return {.epoch = attempt.epoch,
+            .generation = attempt.generation,
+            .session = attempt.session(),
+            .assignment = attempt.assignment,
+            .terms = attempt.terms,
+            .start_committed = attempt.start_committed,
+            .claimed_at = attempt.claimed_at,
+            .end = attempt.end,
+            .late_result = attempt.late_result,
+            .rule = attempt.rule,
+            .claimed_on = attempt.claimed_on,
+            .started_on = attempt.started_on,
+            .ended_on = attempt.ended_on,
+            .evidence = evidence_of(tables_, job, attempt)};
+}
+
+void Views::add_relations(const JobRow& job, JobView& view) {
+    const auto found = rows_.relations.find(job.id);
+    if (found == rows_.relations.end()) return;
+    view.awaited = found->second.awaited;
+    for (const auto& row : found->second.added)
+        view.added.push_back({row.number, row.since_generation, row.callback});
+    for (const auto& [key, made] : found->second.made)
+        view.made.push_back({key.first, key.second, made});
+}
+
+JobView Views::job_view(JobRow& job) {
+    const auto facts = wait_facts(job);
+    JobView view{.id = job.id,
+                 .spec = job.spec,
+                 .state = facts.state,
+                 .epoch = job.epoch,
+                 .generation = job.generation,
+                 .submitted_at = job.submitted_at,
+                 .queue_deadline = facts.queue_deadline,
+                 .total_deadline = facts.total_deadline,
+                 .due = facts.due,
+                 .date = facts.date,
+                 .kept_until = facts.kept_until,
+                 .presumed_lost = job.presumed_lost.has_value()};
+    view.attempts.reserve(job.attempts.size());
+    for (const auto& attempt : job.attempts) view.attempts.push_back(attempt_view(job.id, attempt));
+    std::visit(FillJobView{view}, job.place);
+    if (job.in<Run>()) view.run = run_view(job);
+    add_relations(job, view);
+    return view;
+}
+
+OverdueRun Views::overdue_run(JobRow& job) {
+    OverdueRun overdue{.run = run_view(job)};
+    const auto& run = overdue.run;
+    const auto& session = rows_.sessions.at(run.session);
+    overdue.renewal = session.renewal;
+    overdue.heard_at = session.heard_at;
+    overdue.claimed_at = job.attempt(run.attempt.epoch)->claimed_at;
+    overdue.facts = {.state = run.state,
+                     .terms = run.terms,
+                     .clean = run.clean,
+                     .order = run.order,
+                     .recalled = run.recalled,
+                     .heard = !is_silent(session.heard_at, now(), timing_),
+                     .saw_assignment = session.seen >= run.assignment,
+                     .alone = rows_.places.runs_of(session.id).size() + session.given_up == 1,
+                     .lease_deadline = session.lease_deadline,
+                     .confirm_deadline = run.confirm_deadline,
+                     .clock = rows_.service.clock};
+    return overdue;
+}
+
+bool Views::is_released(const JobRow& job) const {
+    const auto& terms = job.attempts.back().terms;
+    const auto& session = rows_.sessions.at(job.in<Run>()->session);
+    return session.lease_deadline + terms.release_after <= now();
+}
+
+void Views::add_overdue_runs(std::uint32_t limit, OverdueView& view) {
+    for (const auto& [session, runs] : rows_.places.runs()) {
+        if (rows_.sessions.at(session).lease_deadline > now()) continue;
+        for (const auto& [assignment, id] : runs) {
+            JobRow& job = rows_.jobs.at(id);
+            if (view.runs.size() >= limit) return;
+            const bool is_lost = job.in<Run>()->state == JobState::running;
+            if (is_released(job)) {
+                view.runs.push_back(overdue_run(job));
+            } else if (is_lost && view.owner_lost.size() < limit) {
+                view.owner_lost.push_back(overdue_run(job));
+            }
+        }
+    }
+}
+
+void Views::add_unconfirmed(std::uint32_t limit, OverdueView& view) {
+    for (const auto& [deadline, id] : rows_.places.confirmations()) {
+        if (deadline > now() || view.runs.size() >= limit) return;
+        JobRow& job = rows_.jobs.at(id);
+        if (!is_released(job)) view.runs.push_back(overdue_run(job));
+    }
+}
+
+void Views::add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& view) const {
+    const auto add = [&](JobId id) {
+        const JobRow& job = rows_.jobs.at(id);
+        auto facts = wait_facts(job);
+        facts.now = now();
+        facts.wall = wall;
+        view.waits.push_back({.job = id, .epoch = job.epoch, .facts = facts});
+    };
+    for (const auto& [at, id] : rows_.places.wakes()) {
+        if (at > now() || view.waits.size() >= limit) break;
+        add(id);
+    }
+    for (const auto& [date, id] : rows_.places.dates()) {
+        if (date > wall || view.waits.size() >= limit) break;
+        const auto wakes = wake_at(rows_.jobs.at(id));
+        const bool is_listed = wakes && *wakes <= now();
+        if (!is_listed) add(id);
+    }
+}
+
+std::uint32_t Views::free_of(const Thing& thing) const {
+    std::uint32_t max = 1;
+    if (thing.kind == Thing::Kind::limit) {
+        const auto limit = rows_.limits.find(thing);
+        max = limit == rows_.limits.end() ? 0 : limit->second;
+    }
+    const auto held = rows_.holders.find(thing);
+    const auto taken = held == rows_.holders.end() ? 0 : held->second.size();
+    return max - static_cast<std::uint32_t>(std::min<std::size_t>(max, taken));
+}
+
+// Whether C4a is broken for this thing: only a bug of ours can do that.
+bool Views::is_overlooked(const Thing& thing) const {
+    const auto free = free_of(thing);
+    if (free == 0) return false;
+    const auto shapes = rows_.places.shapes_blocked_on(thing);
+    return std::any_of(shapes.begin(), shapes.end(), [&](ShapeId shape) {
+        const auto wanting = static_cast<std::uint32_t>(rows_.places.wanting(thing, shape));
+        return decide_promotion({.free = free, .wanting = wanting}).promote > 0;
+    });
+}
+
+ServiceView Views::service() const {
+    const auto& places = rows_.places;
+    const auto& row = rows_.service;
+    const auto soon = timing_.idle_tick;
+    const bool nothing_moves = places.count(Place::run) == 0 && places.count(Place::ready) == 0 &&
+                               places.count(Place::blocked) == 0;
+    const bool nothing_due =
+        (places.wakes().empty() || places.wakes().begin()->first > now() + soon) &&
+        (places.dates().empty() || places.dates().begin()->first > row.wall + soon);
+    auto highest = std::max(row.id_high_water, row.made_id_high_water);
+    for (const auto& [id, server] : rows_.servers)
+        highest = std::max(highest, server.id_high_water);
+    return {.clock = row.clock,
+            .keeper = row.keeper,
+            .idle = nothing_moves && nothing_due,
+            .id_high_water = highest};
+}
+
+std::optional<SessionView> Views::session(SessionId id) {
+    const auto found = rows_.sessions.find(id);
+    if (found == rows_.sessions.end()) return std::nullopt;
+    const SessionRow& session = found->second;
+    SessionView view{.session = session.id,
+                     .directory = session.directory,
+                     .life = session.life,
+                     .worker = session.worker,
+                     .open = session.open,
+                     .stream = session.stream,
+                     .assignments = session.assignments,
+                     .heartbeat = session.heartbeat,
+                     .content_hash = session.content_hash,
+                     .seen = session.seen,
+                     .renewal = session.renewal,
+                     .slots = session.slots,
+                     .draining = session.draining,
+                     .offer = session.offer,
+                     .lease_deadline = session.lease_deadline,
+                     .heard_at = session.heard_at,
+                     .hearing = session.hearing,
+                     .policy = session.policy,
+                     .clock = rows_.service.clock};
+    for (const auto& [assignment, id] : rows_.places.runs_of(session.id))
+        view.runs.push_back(run_view(rows_.jobs.at(id)));
+    return view;
+}
+
+std::optional<SessionView> Views::opening(const StateDirectory& directory) {
+    const auto found = rows_.directories.find(place_of(directory));
+    return found == rows_.directories.end() ? std::nullopt : session(found->second);
+}
+
+OverdueView Views::overdue(WallTime wall, std::uint32_t limit) {
+    OverdueView view{.clock = rows_.service.clock};
+    add_overdue_runs(limit, view);
+    add_unconfirmed(limit, view);
+    add_overdue_waits(wall, limit, view);
+    for (const auto& [thing, lines] : rows_.places.blocked()) {
+        if (view.free_things.size() >= limit) break;
+        if (is_overlooked(thing)) view.free_things.push_back(thing);
+    }
+    return view;
+}
+
+std::vector<JobView> Views::jobs(const std::vector<JobId>& ids) {
+    std::vector<JobView> views;
+    for (const auto id : ids) {
+        const auto found = rows_.jobs.find(id);
+        if (found != rows_.jobs.end()) views.push_back(job_view(found->second));
+    }
+    return views;
+}
+
+AuditView Views::audit(JobId after, std::uint32_t limit) {
+    AuditView view{.repairs = rows_.service.repairs,
+                   .fenced = rows_.service.fenced,
+                   .clock = rows_.service.clock};
+    auto it = rows_.jobs.upper_bound(after);
+    for (; it != rows_.jobs.end() && view.jobs.size() < limit; ++it)
+        view.jobs.push_back(job_view(it->second));
+    view.more = it != rows_.jobs.end();
+    if (!view.jobs.empty()) view.last = view.jobs.back().id;
+    if (after) return view;
+    for (const auto& [thing, slots] : rows_.holders)
+        for (const auto& [slot, job] : slots) view.holders.push_back({thing, slot, job});
+    return view;
+}
+
+}  // namespace perdure::store::memory

@@ -1,0 +1,55 @@
+// Views: what ports/views.h and ports/catalogue.h show, made from the rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/timing.h"
+#include "ports/catalogue.h"
+#include "ports/views.h"
+#include "store/memory/memory_tables.h"
+
+namespace perdure::store::memory {
+
+class Views {
+public:
+    Views(MemoryTables& tables, const Timing& timing)
+        : tables_(tables), rows_(tables.rows), timing_(timing) {}
+
+    ServiceView service() const;
+    std::optional<SessionView> session(SessionId id);
+    std::optional<SessionView> opening(const StateDirectory& directory);
+    OverdueView overdue(WallTime wall, std::uint32_t limit);
+    std::vector<JobView> jobs(const std::vector<JobId>& ids);
+    AuditView audit(JobId after, std::uint32_t limit);
+
+    // catalogue.cpp
+    JobPage list(const JobFilter& filter) const;
+    Overview overview(const std::string& tenant) const;
+    RecoveryPage recoveries(const RecoveryFilter& filter) const;
+
+private:
+    ServiceTime now() const { return rows_.service.clock.now; }
+    RunView run_view(JobRow& job);
+    AttemptView attempt_view(JobId job, const AttemptRow& attempt);
+    JobView job_view(JobRow& job);
+    void add_relations(const JobRow& job, JobView& view);
+    OverdueRun overdue_run(JobRow& job);
+    bool is_released(const JobRow& job) const;
+    void add_overdue_runs(std::uint32_t limit, OverdueView& view);
+    void add_unconfirmed(std::uint32_t limit, OverdueView& view);
+    void add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& view) const;
+    std::uint32_t free_of(const Thing& thing) const;
+    bool is_overlooked(const Thing& thing) const;
+    JobLine job_line(const JobRow& job) const;
+    std::optional<WorkerLine> worker_line(const SessionRow& session) const;
+    RecoveryLine recovery_line(const JobRow& job, const Recovery& entry) const;
+
+    MemoryTables& tables_;
+    Rows& rows_;
+    Timing timing_;
+};
+
+}  // namespace perdure::store::memory
