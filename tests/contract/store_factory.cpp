@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "base/assert.h"
 #include "store/sqlite/sqlite_store.h"
@@ -21,6 +22,20 @@ std::unique_ptr<Store> make_memory_store(const Timing& timing) {
 
 // The deliberate bugs are in the engine, which is the same on all tables: one kind is enough then.
 #ifndef PERDURE_ZOO
+
+// Whatever the engine knows must be in the rows: here it knows nothing else at any group.
+class RestartedStore final : public MemoryStore {
+public:
+    using MemoryStore::MemoryStore;
+    Task<Result<GroupReply>> commit(Group group) override {
+        restart();
+        return MemoryStore::commit(std::move(group));
+    }
+};
+
+std::unique_ptr<Store> make_restarted_store(const Timing& timing) {
+    return std::make_unique<RestartedStore>(timing);
+}
 
 // Directories that live as long as this program.
 class Scratch {
@@ -64,6 +79,7 @@ const std::vector<StoreFactory>& store_factories() {
     static const std::vector<StoreFactory> factories = {
         {"memory", make_memory_store},
 #ifndef PERDURE_ZOO
+        {"memory_restarted", make_restarted_store},
         {"sqlite", make_sqlite_store},
         {"sqlite_inline", make_inline_sqlite_store},
 #endif

@@ -33,6 +33,11 @@ void MemoryStore::roll_back(const store::memory::Rows& to) {
     parts_->load_state();
 }
 
+void MemoryStore::restart() {
+    parts_->load_state();
+    PERDURE_ASSERT(parts_->book.counts().empty());
+}
+
 Task<Result<ServerOpened>> MemoryStore::open_server(ServerId server, WallTime wall) {
     co_return store::open_server(*parts_->state, server, wall);
 }

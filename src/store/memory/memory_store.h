@@ -44,6 +44,8 @@ public:
     // For stories of stores that lose commits: all that is in it, and back to that.
     std::shared_ptr<const store::memory::Rows> snapshot() const;
     void roll_back(const store::memory::Rows& to);
+    // The engine forgets what it knows and begins with the rows alone, as after a restart.
+    void restart();
 
 private:
     struct Parts;
