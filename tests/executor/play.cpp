@@ -50,7 +50,7 @@ Play::Play(Stage& stage, Script script, std::size_t rounds)
                never(), Log()),
       sweeper_(store_, stage.clock(), commits_, Log()),
       ticker_(store_, stage.clock(), commits_, sweeper_, server, timing_of_the_play(), Log()),
-      dispatcher_(stage.clock(), commits_, timing_of_the_play(), Log()),
+      dispatcher_(stage.clock(), commits_, Log()),
       jobs_(store_, stage.clock(), commits_, dispatcher_, timing_of_the_play(), Log()),
       sessions_(store_, commits_, dispatcher_, timing_of_the_play(), never(), Log()),
       gate_(stage.clock().executor()) {
