@@ -50,7 +50,7 @@ struct LargeChange {
     std::optional<std::string> bytes;
 };
 
-// Relations: see rows/relations of the schema (K1 to K3).
+// What jobs wait for, and their callbacks (K1 to K3).
 struct NewAwaited {
     JobId job;
     std::uint32_t number = 0;

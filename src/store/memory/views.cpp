@@ -232,8 +232,8 @@ std::optional<SessionView> Views::session(SessionId id) {
                      .hearing = session.hearing,
                      .policy = session.policy,
                      .clock = rows_.service.clock};
-    for (const auto& [assignment, id] : rows_.places.runs_of(session.id))
-        view.runs.push_back(run_view(rows_.jobs.at(id)));
+    for (const auto& [assignment, job] : rows_.places.runs_of(session.id))
+        view.runs.push_back(run_view(rows_.jobs.at(job)));
     return view;
 }
 

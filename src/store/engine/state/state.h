@@ -33,8 +33,7 @@ struct ZooRows {
 
 class State {
 public:
-    State(Tables& tables, const Timing& timing, DamageBook& book)
-        : State(tables, timing, book, tables.contents()) {}
+    State(Tables& of, const Timing& t, DamageBook& b) : State(of, t, b, of.contents()) {}
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
