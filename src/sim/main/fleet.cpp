@@ -40,7 +40,7 @@ constexpr std::uint64_t seeds_that_reach_all = 2'000;
 constexpr std::uint64_t quiet_one_in = 100;  // at most; a broken server would make all runs so
 constexpr std::size_t rarest_shown = 6;
 
-// What no run can reach, by what a simulation is. Stories and unit tests do.
+// What no run can reach, or hardly any, by what a simulation is. Stories and unit tests do.
 constexpr std::string_view out_of_reach[] = {
     // Acknowledged commits are never lost here.
     "store_lost_commits",
@@ -49,7 +49,8 @@ constexpr std::string_view out_of_reach[] = {
     "worker_opening_fenced",
     "worker_session_reopened",
     "worker_answer_for_an_ended_session",
-    // A stream keeps its order, and the worker closes it before it opens the next.
+    // Once in two thousand runs: a stream keeps its order, and the worker closes it before it opens
+    // the next.
     "worker_discarded_an_assignment",
 };
 

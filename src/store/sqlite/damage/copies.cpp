@@ -4,6 +4,7 @@
 
 #include "core/damage.h"
 #include "store/engine/rows/bytes.h"
+#include "store/sqlite/tables/load.h"
 
 namespace perdure::store::sqlite {
 namespace {
@@ -142,20 +143,7 @@ ServiceRow Copies::service() {
     std::optional<ServiceRow> known;
     {
         auto row = service_.query({});
-        const auto read = [&] {
-            ServiceRow s;
-            s.clock = {row.natural(0), row.at<ServiceTime>(1), row.at<ServiceTime>(2)};
-            s.keeper = {ServerId{row.natural(3)}, row.natural(4), row.at<ServiceTime>(5)};
-            s.wall = row.at<WallTime>(6);
-            s.servers_used = row.natural(7);
-            s.id_high_water = row.natural(8);
-            s.repairs = row.natural(9);
-            s.fenced = row.natural(10);
-            s.last_recovery = row.natural(11);
-            s.made_id_high_water = row.natural(12);
-            return s;
-        };
-        if (row.next()) known = if_good(row, 13, service_id, read);
+        if (row.next()) known = if_good(row, 13, service_id, [&] { return service_of(row); });
     }
     const auto copy = decoded<ServiceRow>(good_copy(service_id));
     const auto decision = decide(known, copy);

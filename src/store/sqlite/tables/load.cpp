@@ -153,9 +153,7 @@ Loader::Loader(Connection& c)
              " WHERE shape = ? AND rank = ? AND since = ? AND job = ?"),
       line_(c, "SELECT rank, since FROM line WHERE job = ?") {}
 
-ServiceRow Loader::service() {
-    auto row = service_.query({});
-    if (!row.next()) fail_corrupt("the row of service time is missing");
+ServiceRow service_of(const Found& row) {
     ServiceRow s;
     s.clock = {row.natural(0), row.at<ServiceTime>(1), row.at<ServiceTime>(2)};
     s.keeper = {ServerId{row.natural(3)}, row.natural(4), row.at<ServiceTime>(5)};
@@ -167,6 +165,12 @@ ServiceRow Loader::service() {
     s.last_recovery = row.natural(11);
     s.made_id_high_water = row.natural(12);
     return s;
+}
+
+ServiceRow Loader::service() {
+    auto row = service_.query({});
+    if (!row.next()) fail_corrupt("the row of service time is missing");
+    return service_of(row);
 }
 
 std::optional<SessionRow> Loader::session(SessionId id) {

@@ -13,6 +13,9 @@
 
 namespace perdure::store::sqlite {
 
+// All columns but the checksum, in the order of the table.
+ServiceRow service_of(const Found& row);
+
 class Loader : public JobReader {
 public:
     explicit Loader(Connection& connection);
