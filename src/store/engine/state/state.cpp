@@ -85,6 +85,7 @@ void State::touch(JobRow& job) {
     if (job.changed) return;
     job.changed = true;
     pending.jobs.push_back(&job);
+    if (job.in<Outcome>()) ended_jobs_.push_back(job.id);
 }
 
 void State::index(const JobRow& job, int step) {
@@ -115,6 +116,7 @@ void State::put(JobRow& job, PlaceRow next) {
     index(job, 1);
     touch(job);
     if (job.in<Ready>()) work_appeared = true;
+    if (job.in<Outcome>()) ended_jobs_.push_back(job.id);
 }
 
 void State::forget(JobRow& job) {
@@ -253,15 +255,7 @@ bool State::isolate_last(const Error& why) {
     return at && tables.has_job(at) && book.isolate(at, why.what);
 }
 
-void State::note_ended() {
-    for (const auto* job : pending.jobs)
-        if (job->in<Outcome>()) ended_jobs_.push_back(job->id);
-}
-
-void State::flush() {
-    note_ended();
-    tables.write(pending, at);
-}
+void State::flush() { tables.write(pending, at); }
 
 void State::save_all() {
     shapes.save();

@@ -133,14 +133,13 @@ private:
     void note_damaged_run(const Contents::RunOf& run);
     template <class Part>
     void write_now(Part WriteSet::*part);
-    void note_ended();
     void index(const JobRow& job, int step);
     bool is_full() const;
     void let_go(JobId id);
 
     std::unordered_map<std::uint64_t, JobRow> jobs_;
     std::size_t jobs_bytes_ = 0;
-    std::vector<JobId> ended_jobs_;  // in this group
+    std::vector<JobId> ended_jobs_;  // met in this group, some of them twice
     JobId highest_job_;
     std::map<SessionId, Runs> runs_;
     // Nothing of the session that starts has to be confirmed before this.
