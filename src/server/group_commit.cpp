@@ -152,6 +152,9 @@ void GroupCommit::saw(const ServiceTick& clock, BootTime asked_at) {
         seen_ = {.clock = clock, .at = clock_.boot(), .of_another = !is_first};
     // Else no deadline would be led by a tick: nobody leaves that to a server that is not there.
     if (lost_tick_) saw_own_tick(*lost_tick_);
+    // A read can show a group of ours before its reply is here.
+    for (const auto& flight : flights_)
+        if (flight->tick) saw_own_tick({*flight->tick, flight->asked_at});
 }
 
 void GroupCommit::saw_own_tick(const SentTick& sent) {

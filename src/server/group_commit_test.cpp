@@ -160,6 +160,63 @@ private:
     Gate gate_{clock_.executor()};
 };
 
+// A store that carries out what it is sent, and does not say so.
+class Silent final : public MemoryStore {
+public:
+    using MemoryStore::MemoryStore;
+    Task<Result<GroupReply>> commit(Group group) override {
+        auto reply = co_await MemoryStore::commit(std::move(group));
+        co_await suspend([this](Suspended me) { waiting_.push_back(std::move(me)); });
+        co_return reply;
+    }
+
+private:
+    std::vector<Suspended> waiting_;
+};
+
+class CommitsToOneThatIsSilent {
+public:
+    GroupCommit::Seen seen_by_a_read_after_a_tick() {
+        gate_.spawn("test", play());
+        context_.run();
+        return commits_.seen();
+    }
+
+private:
+    Task<void> play() {
+        const ServerId me{1};
+        co_await commits_.open(me, stop_);
+        gate_.spawn("group commit", commits_.run(stop_));
+        gate_.spawn("tick", tick());
+        for (;;) {
+            const auto asked_at = clock_.boot();
+            const auto view = co_await store_.service();
+            commits_.saw(view->clock, asked_at);
+            if (view->clock.tick > 0) break;
+            co_await clock_.make_alarm()->wait(milliseconds(1));
+        }
+        context_.stop();
+    }
+    Task<void> tick() {
+        const Tick change;
+        co_await commits_.commit(Lane::tick, change);
+    }
+
+    Silent store_{Timing{}};
+    boost::asio::io_context context_{1};
+    AsioClock clock_{context_};
+    GroupCommit commits_{store_, clock_, {}, {}, Log{}};
+    Stop stop_;
+    Gate gate_{clock_.executor()};
+};
+
+// Else it would leave the leading ticks to a server that is not there, and waits would end early.
+TEST(GroupCommit, knows_its_own_tick_when_a_read_shows_it_before_the_reply) {
+    const auto seen = CommitsToOneThatIsSilent().seen_by_a_read_after_a_tick();
+    EXPECT_FALSE(seen.of_another);
+    EXPECT_TRUE(seen.sent_at.has_value());
+}
+
 TEST(GroupCommit, what_finds_its_lane_full_is_told_at_once) {
     EXPECT_TRUE(CommitsToOneThatHangs().commit_many(20).is(Errc::overloaded));
 }

@@ -36,8 +36,15 @@ void Checker::check_claim(const JobView& job, const Known& before) {
     const bool has_place = may_have_kept(*session, before);
     for (const auto& thing : things_of(spec)) {
         if (thing.kind != Thing::Kind::limit) continue;
-        claimed_under_[{job.id, job.epoch}] = parts_.history.most_and_least(thing).first;
-        if (!has_place) check_room(job, thing);
+        auto& allowed = claimed_under_[{job.id, job.epoch}];
+        allowed = parts_.history.most_and_least(thing).first;
+        if (!has_place) {
+            check_room(job, thing);
+            continue;
+        }
+        // Its place is from an earlier claim, and from what the limit was then.
+        const auto earlier = claimed_under_.find({job.id, before.epoch});
+        if (earlier != claimed_under_.end()) allowed = std::max(allowed, earlier->second);
     }
 }
 
@@ -111,7 +118,9 @@ bool Checker::may_be_gone(JobId job, ServiceTime now) const {
     if (found == known_.end() || !found->second.ended_at) return false;
     const auto& known = found->second;
     const auto& timing = parts_.plan.timing;
-    const bool waits_for_a_person = known.state == JobState::quarantined && !known.discarded;
+    // A person's word and the removal may be one transaction, and nobody has seen it in between.
+    const bool is_dealt_with = known.discarded || parts_.history.dealt_with.contains(job);
+    const bool waits_for_a_person = known.state == JobState::quarantined && !is_dealt_with;
     return *known.ended_at + (waits_for_a_person ? timing.unresolved : timing.retention) <= now;
 }
 

@@ -58,6 +58,7 @@ struct History {
     std::map<SubmitKey, SubmitHistory> submits;
     std::map<JobId, CancelHistory> cancels;          // acknowledged
     std::map<JobId, std::uint32_t> releases;         // by a person: sent, perhaps not applied
+    std::set<JobId> dealt_with;                      // in whatever way: sent, perhaps not applied
     std::set<JobId> flagged_releases;                // those that said "may still run"
     std::map<JobId, std::set<std::uint32_t>> added;  // numbers of added callbacks: acknowledged
     std::map<Thing, Wanted<std::uint32_t>> limits;   // what they allow

@@ -199,6 +199,7 @@ Task<void> Clients::deal_with(std::size_t client) {
     if (!job) co_return;
     const bool release = action == QuarantineAction::release;
     const bool flagged = release && rng_.chance(0.3);
+    parts_.history.dealt_with.insert(job);
     if (release) ++parts_.history.releases[job];
     if (flagged) parts_.history.flagged_releases.insert(job);
     auto deal_with_it = [job, action, flagged](JobService& jobs) {
