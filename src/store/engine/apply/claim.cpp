@@ -1,6 +1,5 @@
 // Claim: in claim order, over the shapes that the session can take (C4, E6).
 #include <algorithm>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,7 +15,6 @@ namespace {
 
 // A claim that meets a long line of jobs behind one key moves them away a piece at a time.
 constexpr std::uint32_t looked_at_max = 1'000;
-constexpr std::uint32_t ahead_min = 8;
 constexpr std::uint32_t ahead_max = 1'000;
 
 // A job that is not in memory is loaded with its row. One that cannot be understood is left where
@@ -35,55 +33,62 @@ const Ready* look_at(State& state, JobId id, std::uint64_t read_as,
     return state.book.unless_damaged(load, [&] { return damaged_job(id); }).value_or(nullptr);
 }
 
-// The front of a line, and whether there may be more behind it.
-std::pair<std::vector<ClaimOrder>, bool> line_after(State& state, ShapeId shape,
-                                                    const std::optional<ClaimOrder>& skipped,
-                                                    std::uint32_t max) {
-    std::vector<ClaimOrder> found;
-    found.reserve(max);
-    auto& lines = state.lines();
-    // If there are so many that cannot be understood, more are read: they must not hide the rest.
-    if (state.book.isolated() > 0 || state.has_damaged_lines) max = ahead_max;
+// A part of a line, as it was read.
+struct Part {
+    std::vector<ClaimOrder> jobs;
+    bool is_all = false;      // there is nothing behind them
+    bool is_damaged = false;  // a row among them could not be understood
+};
+
+Part read_line(State& state, LineReader& lines, ShapeId shape,
+               const std::optional<ClaimOrder>& behind, std::uint32_t max) {
+    Part part;
+    part.jobs.reserve(max);
     // Lines mostly go on as they were: what was in memory, or was not, will be so next time.
-    const LineQuery query{shape, skipped, max, state.lines_are_in_memory};
+    const LineQuery query{shape, behind, max, state.lines_are_in_memory};
     const auto take = [&](JobId id, std::uint64_t read_as, const LineReader::LoadRow& load) {
         if (const auto* ready = look_at(state, id, read_as, load))
-            found.push_back(ready->stay.order);
+            part.jobs.push_back(ready->stay.order);
     };
     const auto rows = lines.read_line(query, take);
-    if (found.size() < rows) state.has_damaged_lines = true;
-    return {std::move(found), rows == max};
+    part.is_all = rows < max;
+    part.is_damaged = part.jobs.size() < rows;
+    return part;
 }
 
-// One shape's line, and how far this claim has skipped into it.
+// A line that this claim reads by itself: it has skipped a job there, or a row is damaged.
 struct Cursor {
     ShapeId shape = 0;
     std::optional<ClaimOrder> skipped;
-    std::vector<ClaimOrder> ahead;  // read, and from `next` on not yet looked at
+    bool is_damaged = false;
+    Part ahead;  // read, and from `next` on not yet looked at
     std::size_t next = 0;
-    bool is_all = false;  // there is nothing behind them
 };
 
 class Claiming {
 public:
     Claiming(State& state, const SessionRow& session, std::uint32_t wanted)
-        : state_(state), session_(session), wanted_(wanted) {
-        promoted_ = state.promoted;
-        for (const auto id : state.shapes.ready()) {
-            const auto& shape = state.shapes.shape(id);
-            // A whole line that stands still: admission would skip each job of it.
-            const bool paused = state.shapes.is_paused(shape.tenant, shape.queue);
-            const bool stands_still = paused && !zoo(Bug::paused_queue_is_claimed);
-            if (matches(session.offer, shape) && !stands_still) cursors_.push_back({.shape = id});
-        }
+        : state_(state), session_(session), wanted_(wanted), promoted_(state.promoted) {
+        for (const auto id : state.fronts.damaged(session.offer.tenant)) read_apart(id);
     }
 
     Claimed run();
 
 private:
+    struct First {
+        Fronts::Head head;
+        Cursor* cursor = nullptr;  // empty if the line is read by nobody apart
+    };
+
+    bool may_take_from(ShapeId id) const;
+    void read_apart(ShapeId id);
+    void read_fronts();
     const ClaimOrder* head_of(Cursor& cursor);
-    std::pair<Cursor*, const ClaimOrder*> first();
-    std::size_t count_left();
+    std::optional<First> first();
+    std::optional<First> first_in_memory();
+    bool is_any_left();
+    void skip(const First& first);
+    void show_skipped();
     bool another_could_take(const JobRow& job) const;
     AdmissionFacts admission_facts(const JobRow& job) const;
     Assignment admit(JobRow& job);
@@ -95,46 +100,106 @@ private:
     std::uint64_t promoted_ = 0;
 };
 
-const ClaimOrder* Claiming::head_of(Cursor& cursor) {
-    if (cursor.next == cursor.ahead.size() && !cursor.is_all) {
-        const auto max = std::clamp(wanted_, ahead_min, ahead_max);
-        bool is_more = false;
-        std::tie(cursor.ahead, is_more) = line_after(state_, cursor.shape, cursor.skipped, max);
-        cursor.next = 0;
-        cursor.is_all = !is_more;
+bool Claiming::may_take_from(ShapeId id) const {
+    const auto& shape = state_.shapes.shape(id);
+    if (!matches(session_.offer, shape)) return false;
+    // A whole line that stands still: admission would skip each job of it.
+    return !state_.shapes.is_paused(shape.tenant, shape.queue) || zoo(Bug::paused_queue_is_claimed);
+}
+
+// Its front cannot be kept.
+void Claiming::read_apart(ShapeId id) {
+    if (may_take_from(id)) cursors_.push_back({.shape = id, .is_damaged = true});
+}
+
+// Those of the tenant: what one worker cannot take is what the next one asks for.
+void Claiming::read_fronts() {
+    auto& fronts = state_.fronts;
+    const auto& unread = fronts.unread(session_.offer.tenant);
+    while (!unread.empty()) {
+        const auto id = *unread.begin();
+        const auto from = fronts.read_from(id);
+        auto& lines = from.as_written ? state_.lines_as_written() : state_.lines();
+        auto part = read_line(state_, lines, id, from.behind, fronts.read_max(wanted_));
+        if (part.is_damaged) {
+            fronts.note_damaged(id);
+            read_apart(id);
+        } else {
+            fronts.read(id, std::move(part.jobs), part.is_all);
+        }
     }
-    return cursor.next == cursor.ahead.size() ? nullptr : &cursor.ahead[cursor.next];
+}
+
+const ClaimOrder* Claiming::head_of(Cursor& cursor) {
+    auto& [shape, skipped, is_damaged, ahead, next] = cursor;
+    while (next == ahead.jobs.size() && !ahead.is_all) {
+        const auto max = is_damaged ? ahead_max : state_.fronts.read_max(wanted_);
+        ahead = read_line(state_, state_.lines(), shape, skipped, max);
+        next = 0;
+        // If there are so many that cannot be understood, more are read: they must not hide the
+        // rest.
+        if (is_damaged || !ahead.is_damaged) break;
+        is_damaged = true;
+    }
+    return next == ahead.jobs.size() ? nullptr : &ahead.jobs[next];
 }
 
 // The first of all lines.
-std::pair<Cursor*, const ClaimOrder*> Claiming::first() {
+std::optional<Claiming::First> Claiming::first() {
+    read_fronts();
     if (promoted_ != state_.promoted) {
         // Somebody came back into a line: what was read ahead may not be its front any more.
         promoted_ = state_.promoted;
         for (auto& cursor : cursors_) {
-            cursor.ahead.clear();
+            cursor.ahead = {};
             cursor.next = 0;
-            cursor.is_all = false;
         }
     }
-    std::pair<Cursor*, const ClaimOrder*> first{nullptr, nullptr};
+    std::optional<First> first;
+    if (const auto head = state_.fronts.first(session_.offer)) first = First{*head};
     for (auto& cursor : cursors_) {
-        const auto* head = head_of(cursor);
-        if (head && (!first.second || *head < *first.second)) first = {&cursor, head};
+        const auto* order = head_of(cursor);
+        if (order && (!first || *order < first->head.order))
+            first = First{{*order, cursor.shape}, &cursor};
     }
     return first;
 }
 
-std::size_t Claiming::count_left() {
-    std::size_t left = 0;
-    for (auto& cursor : cursors_) {
-        if (!cursor.skipped) {
-            left += state_.shapes.count(cursor.shape, JobState::ready);
-        } else {
-            left += line_after(state_, cursor.shape, cursor.skipped, ahead_min).first.size();
-        }
+// A front may be known whose jobs were let go; then it is read again, which loads all of them.
+std::optional<Claiming::First> Claiming::first_in_memory() {
+    for (;;) {
+        auto found = first();
+        if (!found || found->cursor || state_.loaded(found->head.order.job)) return found;
+        state_.fronts.forget_front(found->head.shape);
     }
-    return left;
+}
+
+void Claiming::skip(const First& first) {
+    reached<"claim_skipped_for_another_worker">();
+    if (first.cursor) {
+        first.cursor->skipped = first.head.order;
+        return;
+    }
+    state_.fronts.hide(first.head.shape);
+    cursors_.push_back({.shape = first.head.shape, .skipped = first.head.order});
+}
+
+bool Claiming::is_any_left() {
+    if (state_.fronts.first(session_.offer)) return true;
+    const auto& unread = state_.fronts.unread(session_.offer.tenant);
+    const bool is_in_unread = std::any_of(unread.begin(), unread.end(), [&](ShapeId id) {
+        return may_take_from(id) && state_.shapes.count(id, JobState::ready) > 0;
+    });
+    if (is_in_unread) return true;
+    return std::any_of(cursors_.begin(), cursors_.end(), [&](const Cursor& cursor) {
+        if (!cursor.skipped) return state_.shapes.count(cursor.shape, JobState::ready) > 0;
+        const auto max = cursor.is_damaged ? ahead_max : 1;
+        return !read_line(state_, state_.lines(), cursor.shape, cursor.skipped, max).jobs.empty();
+    });
+}
+
+void Claiming::show_skipped() {
+    for (const auto& cursor : cursors_) state_.fronts.show(cursor.shape);
 }
 
 std::uint32_t free_slots(const State& state, const SessionRow& session) {
@@ -222,26 +287,26 @@ Claimed Claiming::run() {
     Claimed claimed;
     std::uint32_t looked = 0;
     for (; wanted_ > 0 && looked < looked_at_max; ++looked) {
-        const auto [cursor, head] = first();
-        if (!head) break;
-        JobRow& job = state_.job_that_exists(head->job);
+        const auto found = first_in_memory();
+        if (!found) break;
+        JobRow& job = state_.job_that_exists(found->head.order.job);
         const auto decision = decide_admission(admission_facts(job), state_.timing);
-        if (decision.kind == Kind::skip) cursor->skipped = *head;
-        ++cursor->next;
+        if (found->cursor) ++found->cursor->next;
         switch (decision.kind) {
             case Kind::admit:
                 claimed.assignments.push_back(admit(job));
                 --wanted_;
                 break;
-            case Kind::skip: reached<"claim_skipped_for_another_worker">(); break;
+            case Kind::skip: skip(*found); break;
             case Kind::block:
                 reached<"claim_blocked">();
                 move(state_, job, Blocked{job.in<Ready>()->stay, decision.blocked_on});
                 break;
         }
     }
-    claimed.left = count_left();
+    claimed.left = is_any_left() ? 1 : 0;
     claimed.unfinished = wanted_ > 0 && looked == looked_at_max;
+    show_skipped();
     return claimed;
 }
 

@@ -244,6 +244,7 @@ ChangeReply apply(State& state, const DefineLimit& change) {
 ChangeReply apply(State& state, const PauseQueue& change) {
     if (change.paused && zoo(Bug::pause_forgotten)) return {Applied{}};
     const bool changes = state.shapes.pause(change.tenant, change.queue, change.paused);
+    if (changes) state.fronts.note_pause(change.tenant, change.queue);
     if (!change.paused) {
         // What was `ready` all the time can be claimed again.
         if (changes) state.work_appeared = true;

@@ -22,6 +22,7 @@ State::State(Tables& of, const Timing& t, DamageBook& b, Contents contents)
       tables(of),
       book(b),
       shapes(contents, pending, b),
+      fronts(shapes),
       holders(contents, pending, b),
       relations(contents, pending),
       service(contents.service),

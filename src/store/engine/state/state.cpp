@@ -90,6 +90,10 @@ void State::touch(JobRow& job) {
 
 void State::index(const JobRow& job, int step) {
     shapes.add(job.shape, state_of(job), step);
+    if (const auto* ready = job.in<Ready>()) {
+        const auto& order = ready->stay.order;
+        return step > 0 ? fronts.enter(job.shape, order) : fronts.leave(job.shape, order);
+    }
     const auto* run = job.in<Run>();
     if (!run) return;
     const std::pair key{run->assignment, job.id};
@@ -255,7 +259,10 @@ bool State::isolate_last(const Error& why) {
     return at && tables.has_job(at) && book.isolate(at, why.what);
 }
 
-void State::flush() { tables.write(pending, at); }
+void State::flush() {
+    tables.write(pending, at);
+    fronts.note_written();
+}
 
 void State::save_all() {
     shapes.save();

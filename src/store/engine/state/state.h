@@ -18,6 +18,7 @@
 #include "core/timing.h"
 #include "store/engine/damage_book.h"
 #include "store/engine/rows/rows.h"
+#include "store/engine/state/fronts.h"
 #include "store/engine/state/holders.h"
 #include "store/engine/state/relations.h"
 #include "store/engine/state/shapes.h"
@@ -42,6 +43,7 @@ public:
     DamageBook& book;
     WriteSet pending;
     Shapes shapes;
+    Fronts fronts;
     Holders holders;
     Relations relations;
     ServiceRow service;  // written with every group
@@ -81,11 +83,11 @@ public:
 
     // The tables, as they are with all that has happened to the rows that are asked for.
     LineReader& lines();
+    LineReader& lines_as_written() { return tables.lines(); }
     JobReader& job_rows();
     RelationReader& relation_rows();
     ServiceTime tidied_at;            // wakes were, last
     bool lines_are_in_memory = true;  // the last job that was met in a line was
-    bool has_damaged_lines = false;   // a row of a line could not be understood
     struct RunMark {
         JobState state = JobState::starting;
         ServiceTime late_from;  // its start is; zero: it was ordered back

@@ -1,0 +1,232 @@
+#include "store/engine/state/fronts.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <utility>
+
+namespace perdure::store {
+namespace {
+
+// Three tenants, queues and kinds, and nothing in any line.
+struct Fixture {
+    WriteSet pending;
+    DamageBook book;
+    Shapes shapes{Contents{}, pending, book};
+    Fronts fronts{shapes};
+    const std::vector<std::string> names{"a", "b", "c"};
+
+    Fixture() {
+        for (const auto& tenant : names)
+            for (const auto& queue : names)
+                for (const auto& kind : names) shapes.id_of({tenant, queue, kind});
+    }
+
+    ShapeId id(const char* queue, const char* kind) { return shapes.id_of({"a", queue, kind}); }
+    void pause(const std::string& tenant, const std::string& queue, bool paused) {
+        if (shapes.pause(tenant, queue, paused)) fronts.note_pause(tenant, queue);
+    }
+};
+
+ClaimOrder order(std::uint64_t job, std::uint8_t priority = 5) {
+    return {.priority = priority, .job = JobId{job}};
+}
+
+JobId job_of(const std::optional<Fronts::Head>& head) { return head ? head->order.job : JobId{}; }
+
+// All lines as they are, and what is found by looking at each of them.
+class Model {
+public:
+    explicit Model(std::uint64_t seed) : random_(seed) {}
+
+    void step();
+    void compare();
+
+private:
+    struct Line {
+        std::set<ClaimOrder> jobs;
+        std::set<ClaimOrder> written;
+        bool is_hidden = false;
+    };
+    std::uint64_t below(std::uint64_t end) { return random_() % end; }
+    const std::string& name() { return of_.names[below(of_.names.size())]; }
+    std::vector<std::string> some_names();
+    Shape shape() { return {name(), name(), name()}; }
+    void enter(ShapeId id);
+    void leave(ShapeId id);
+    void write();
+    void read(ShapeId id);
+    void read_all();
+    std::optional<Fronts::Head> first(const Offer& offer);
+
+    Fixture of_;
+    std::mt19937_64 random_;
+    std::map<ShapeId, Line> lines_;
+    std::uint64_t jobs_ = 0;
+};
+
+std::vector<std::string> Model::some_names() {
+    std::vector<std::string> some;
+    for (const auto& each : of_.names)
+        if (below(3) == 0) some.push_back(each);
+    if (below(4) == 0) some.push_back("unknown");
+    return some;
+}
+
+void Model::enter(ShapeId id) {
+    const auto entered = order(++jobs_, static_cast<std::uint8_t>(below(4)));
+    lines_[id].jobs.insert(entered);
+    of_.shapes.add(id, JobState::ready, 1);
+    of_.fronts.enter(id, entered);
+}
+
+// The first one mostly, as claims do.
+void Model::leave(ShapeId id) {
+    auto& jobs = lines_[id].jobs;
+    if (jobs.empty()) return;
+    const auto at = std::next(jobs.begin(),
+                              static_cast<std::ptrdiff_t>(below(2) == 0 ? 0 : below(jobs.size())));
+    const auto left = *at;
+    jobs.erase(at);
+    of_.shapes.add(id, JobState::ready, -1);
+    of_.fronts.leave(id, left);
+}
+
+void Model::step() {
+    const auto id = of_.shapes.id_of(shape());
+    switch (below(16)) {
+        case 0: return of_.pause(name(), name(), below(2) == 0);
+        case 1: lines_[id].is_hidden = true; return of_.fronts.hide(id);
+        case 2:
+        case 3: lines_[id].is_hidden = false; return of_.fronts.show(id);
+        case 4:
+            if (!lines_[id].jobs.empty()) of_.fronts.forget_front(id);
+            return;
+        case 5:
+            for (int i = 0; i < 100; ++i) enter(id);
+            return;
+        case 6: return write();
+        case 7:
+            for (int i = 0; i < 100; ++i) leave(id);
+            return;
+        default: return below(2) == 0 ? enter(id) : leave(id);
+    }
+}
+
+void Model::write() {
+    for (auto& [id, line] : lines_) line.written = line.jobs;
+    of_.fronts.note_written();
+}
+
+void Model::read(ShapeId id) {
+    const auto from = of_.fronts.read_from(id);
+    if (!from.as_written) write();
+    const auto& rows = lines_[id].written;
+    const auto begin = from.behind ? rows.upper_bound(*from.behind) : rows.begin();
+    auto end = begin;
+    for (auto max = 1 + below(5); max > 0 && end != rows.end(); --max) ++end;
+    of_.fronts.read(id, {begin, end}, end == rows.end());
+}
+
+void Model::read_all() {
+    for (const auto& tenant : of_.names) {
+        const auto& unread = of_.fronts.unread(tenant);
+        while (!unread.empty()) read(*unread.begin());
+    }
+}
+
+std::optional<Fronts::Head> Model::first(const Offer& offer) {
+    std::optional<Fronts::Head> first;
+    for (const auto& [id, line] : lines_) {
+        const auto& shape = of_.shapes.shape(id);
+        if (line.jobs.empty() || line.is_hidden || !matches(offer, shape)) continue;
+        if (of_.shapes.is_paused(shape.tenant, shape.queue)) continue;
+        const Fronts::Head head{*line.jobs.begin(), id};
+        if (!first || head < *first) first = head;
+    }
+    return first;
+}
+
+void Model::compare() {
+    read_all();
+    const Offer offer{.tenant = name(), .queues = some_names(), .kinds = some_names()};
+    ASSERT_EQ(of_.fronts.first(offer), first(offer));
+    const Offer all{.tenant = name()};
+    ASSERT_EQ(of_.fronts.first(all), first(all));
+}
+
+TEST(Fronts, find_what_is_found_by_looking_at_every_line) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        SCOPED_TRACE(seed);
+        Model model(seed);
+        for (int i = 0; i < 3'000; ++i) {
+            model.step();
+            if (i % 3 == 0) model.compare();
+            if (testing::Test::HasFatalFailure()) return;
+        }
+    }
+}
+
+TEST(Fronts, begin_with_all_lines_unread) {
+    Fixture of;
+    of.shapes.add(of.id("a", "b"), JobState::ready, 1);
+    const Fronts fronts(of.shapes);
+    EXPECT_EQ(fronts.unread("a"), std::set{of.id("a", "b")});
+    EXPECT_FALSE(fronts.first({.tenant = "a"}));
+}
+
+TEST(Fronts, know_an_empty_line_without_reading_it) {
+    Fixture of;
+    of.fronts.enter(of.id("a", "a"), order(1));
+    EXPECT_TRUE(of.fronts.unread("a").empty());
+    EXPECT_EQ(job_of(of.fronts.first({.tenant = "a"})), JobId{1});
+}
+
+TEST(Fronts, ask_for_a_line_to_be_read_when_what_is_known_is_used_up) {
+    Fixture of;
+    const auto id = of.id("a", "a");
+    of.fronts.read(id, {order(1)}, false);
+    of.fronts.leave(id, order(1));
+    EXPECT_EQ(of.fronts.unread("a"), std::set{id});
+}
+
+TEST(Fronts, ask_for_writing_what_has_found_no_room_before_it_is_read) {
+    Fixture of;
+    const auto id = of.id("a", "a");
+    for (std::uint64_t job = 1'000; job > 0; --job) of.fronts.enter(id, order(job));
+    std::uint64_t left = 0;
+    while (of.fronts.unread("a").empty()) of.fronts.leave(id, order(++left));
+    EXPECT_LT(left, 1'000U);
+    EXPECT_FALSE(of.fronts.read_from(id).as_written);
+}
+
+TEST(Fronts, leave_a_damaged_line_to_those_who_read_it) {
+    Fixture of;
+    const auto id = of.id("a", "a");
+    of.fronts.read(id, {order(1)}, false);
+    of.fronts.note_damaged(id);
+    of.fronts.enter(id, order(2));
+    EXPECT_FALSE(of.fronts.first({.tenant = "a"}));
+    EXPECT_TRUE(of.fronts.unread("a").empty());
+    EXPECT_EQ(of.fronts.damaged("a"), std::set{id});
+}
+
+TEST(Fronts, note_only_so_many_that_nobody_has_read) {
+    Fixture of;
+    const auto id = of.id("a", "a");
+    for (std::uint64_t job = 1; job <= 100'000; ++job) of.fronts.enter(id, order(job));
+    std::uint64_t left = 0;
+    while (of.fronts.unread("a").empty()) of.fronts.leave(id, order(++left));
+    EXPECT_LE(left, 1'000U);
+}
+
+TEST(Fronts, read_less_of_each_line_the_more_lines_there_are) {
+    Fixture of;
+    EXPECT_EQ(of.fronts.read_max(1'000'000), 1'000U);
+    for (int i = 0; i < 20'000; ++i)
+        of.fronts.enter(of.shapes.id_of({"a", std::to_string(i), "a"}), order(1));
+    EXPECT_EQ(of.fronts.read_max(1'000), 1U);
+}
+
+}  // namespace
+}  // namespace perdure::store
