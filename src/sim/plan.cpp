@@ -116,7 +116,8 @@ std::string Plan::text() const {
     add(lane_max > 0, "lanes are short");
     add(limits_change, "limits change");
     add(queues_pause, "queues pause");
-    add(retention_ends, "retention ends");
+    add(retention_ends, fmt::format("retention ends after {:.1f} s, unresolved {:.1f} s",
+                                    timing.retention.seconds(), timing.unresolved.seconds()));
     add(all_hints_dropped, "all hints dropped");
     add(owners_are_safe, "owners are safe");
     return fmt::format(

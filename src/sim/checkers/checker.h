@@ -131,7 +131,10 @@ private:
     void check_limits(const WitnessedRun& run);
     void check_key(const JobView& job);
     void check_output(const JobView& job);
+    std::string describe(JobId job, ServiceTime now) const;
     bool may_be_gone(JobId job, ServiceTime now) const;
+    bool must_be_gone(JobId job, ServiceTime now) const;
+    std::optional<std::pair<Duration, Duration>> kept_for(JobId job) const;
 
     Parts parts_;
     std::map<JobId, Known> known_;

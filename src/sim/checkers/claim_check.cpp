@@ -114,14 +114,36 @@ void Checker::check_limits(const WitnessedRun& run) {
 
 // Whether retention may have removed it: from what was seen of its end, by our own reckoning.
 bool Checker::may_be_gone(JobId job, ServiceTime now) const {
+    const auto kept = kept_for(job);
+    return kept && known_.at(job).ended_at.value() + std::min(kept->first, kept->second) <= now;
+}
+
+bool Checker::must_be_gone(JobId job, ServiceTime now) const {
+    const auto kept = kept_for(job);
+    return kept && known_.at(job).ended_at.value() + std::max(kept->first, kept->second) <= now;
+}
+
+// One of these two; nothing if it has not ended. A person's word and the removal may be one
+// transaction, and nobody has seen the job in between.
+std::optional<std::pair<Duration, Duration>> Checker::kept_for(JobId job) const {
     const auto found = known_.find(job);
-    if (found == known_.end() || !found->second.ended_at) return false;
+    if (found == known_.end() || !found->second.ended_at) return std::nullopt;
     const auto& known = found->second;
     const auto& timing = parts_.plan.timing;
-    // A person's word and the removal may be one transaction, and nobody has seen it in between.
-    const bool is_dealt_with = known.discarded || parts_.history.dealt_with.contains(job);
-    const bool waits_for_a_person = known.state == JobState::quarantined && !is_dealt_with;
-    return *known.ended_at + (waits_for_a_person ? timing.unresolved : timing.retention) <= now;
+    const bool waits_for_a_person = known.state == JobState::quarantined && !known.discarded;
+    if (!waits_for_a_person) return std::pair{timing.retention, timing.retention};
+    const bool may_be_dealt_with = parts_.history.dealt_with.contains(job);
+    return std::pair{timing.unresolved, may_be_dealt_with ? timing.retention : timing.unresolved};
+}
+
+std::string Checker::describe(JobId job, ServiceTime now) const {
+    const auto found = known_.find(job);
+    if (found == known_.end())
+        return fmt::format("{:.3f} s, never seen", Duration{now.us}.seconds());
+    const auto& known = found->second;
+    return fmt::format("{:.3f} s, last seen as {}{}, ended at {:.3f} s", Duration{now.us}.seconds(),
+                       to_string(known.state), known.discarded ? " and dealt with" : "",
+                       Duration{known.ended_at.value_or(ServiceTime{}).us}.seconds());
 }
 
 // [P1], C5: one key is one job, also after that is gone; and what is called gone has been there.

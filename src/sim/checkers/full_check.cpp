@@ -92,7 +92,8 @@ void Checker::check_accepted(const AuditView& audit) {
         for (const auto id : submit.accepted) {
             if (stored.contains(id)) continue;
             if (!may_be_gone(id, audit.clock.now))
-                report("P1", id.text() + " was accepted and is lost");
+                report("P1", fmt::format("{} was accepted and is lost at {}", id.text(),
+                                         describe(id, audit.clock.now)));
             reached<"job_gone_after_its_retention">();
         }
         const auto known = keys_.find(key);
@@ -193,7 +194,7 @@ void Checker::finished(const AuditView& audit) {
     for (const auto& job : audit.jobs) jobs[job.id] = &job;
     for (const auto& job : audit.jobs) {
         const bool too_long =
-            parts_.plan.retention_ends && may_be_gone(job.id, audit.clock.now - pruned_within);
+            parts_.plan.retention_ends && must_be_gone(job.id, audit.clock.now - pruned_within);
         check_output(job);
         if (too_long) report("P5", job.id.text() + " is there long after its retention");
         if (has_ended(job.state) || may_be_late(job, jobs)) continue;
