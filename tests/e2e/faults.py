@@ -86,7 +86,7 @@ def wrong_with(job, name, fault, lines):
     once = name in ("once", "leaves")
     allowed = {"succeeded", "quarantined"} if once and fault in MAY_HAVE_RUN else {"succeeded"}
     if job["state"] not in allowed:
-        yield f"{name} is {job['state']}: {[a.get('cause') for a in job['attempts']]}"
+        yield f"{name} is {job['state']}: {job['attempts']}"
     if once and starts > 1:
         yield f"{name} is a once job and started {starts} times"
     if job["state"] == "succeeded" and ends == 0:
