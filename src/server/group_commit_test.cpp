@@ -123,6 +123,9 @@ public:
         co_return error(Errc::unavailable, "gone");
     }
 
+    // Who waits must be gone before what it refers to is.
+    void let_go() { hung_.clear(); }
+
 private:
     std::vector<Suspended> hung_;
 };
@@ -133,6 +136,7 @@ public:
     ChangeReply commit_many(int count) {
         gate_.spawn("test", play(count));
         context_.run();
+        store_.let_go();
         return reply_;
     }
 
@@ -170,6 +174,9 @@ public:
         co_return reply;
     }
 
+    // Who waits must be gone before what it refers to is.
+    void let_go() { waiting_.clear(); }
+
 private:
     std::vector<Suspended> waiting_;
 };
@@ -179,6 +186,7 @@ public:
     GroupCommit::Seen seen_by_a_read_after_a_tick() {
         gate_.spawn("test", play());
         context_.run();
+        store_.let_go();
         return commits_.seen();
     }
 
