@@ -1,4 +1,4 @@
-// Store: the durable truth. Memory (the model), SQLite and PostgreSQL implement it and pass one
+// Store: the durable truth. SQLite and memory implement it on one engine and pass one
 // contract suite (tests/contract), which is its specification [P12].
 //
 // Every method is one transaction. A value that is returned survives power loss [P1]; an error

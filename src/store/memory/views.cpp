@@ -4,66 +4,12 @@
 
 #include "core/presence.h"
 #include "store/engine/apply/ending.h"
-#include "store/engine/rows/history.h"
+#include "store/engine/views.h"
 
 namespace perdure::store::memory {
-namespace {
-
-struct FillJobView {
-    JobView& view;
-    void operator()(const Timer&) const {}
-    void operator()(const Ready&) const {}
-    void operator()(const Blocked& blocked) const { view.blocked_on = blocked.on; }
-    void operator()(const Run&) const {}
-    void operator()(const Wait&) const {}
-    void operator()(const Outcome& outcome) const {
-        view.cause = outcome.cause;
-        view.rule = outcome.rule;
-        view.may_have_run = outcome.may_have_run;
-        view.discarded = outcome.discarded;
-        view.ended_at = outcome.ended_at;
-        view.ended_on = outcome.ended_on;
-        view.forget_at = outcome.forget_at;
-    }
-};
-
-}  // namespace
-
 RunView Views::run_view(JobRow& job) {
-    const auto& run = *job.in<Run>();
-    const auto& attempt = *job.attempt(run.epoch);
-    RunView view{.attempt = {job.id, run.epoch},
-                 .session = run.session,
-                 .assignment = run.assignment,
-                 .state = run.state,
-                 .terms = attempt.terms,
-                 .clean = attempt.clean,
-                 .order = run.order,
-                 .recalled = run.recalled,
-                 .confirm_deadline = run.confirm_deadline,
-                 .spec = job.spec};
-    view.checkpoint = checkpoint_before(tables_, job, run.epoch);
-    view.inputs = inputs_of(tables_, job);
-    view.worker_policy = rows_.sessions.at(run.session).policy;
-    view.counts = counts_with(tables_, job, run.epoch, nullptr, judging_policy(view));
-    return view;
-}
-
-AttemptView Views::attempt_view(JobId job, const AttemptRow& attempt) {
-    return {.epoch = attempt.epoch,
-            .generation = attempt.generation,
-            .session = attempt.session(),
-            .assignment = attempt.assignment,
-            .terms = attempt.terms,
-            .start_committed = attempt.start_committed,
-            .claimed_at = attempt.claimed_at,
-            .end = attempt.end,
-            .late_result = attempt.late_result,
-            .rule = attempt.rule,
-            .claimed_on = attempt.claimed_on,
-            .started_on = attempt.started_on,
-            .ended_on = attempt.ended_on,
-            .evidence = evidence_of(tables_, job, attempt)};
+    const auto& session = rows_.sessions.at(job.in<Run>()->session);
+    return store::run_view({tables_, tables_}, job, session.policy);
 }
 
 void Views::add_relations(const JobRow& job, JobView& view) {
@@ -77,22 +23,7 @@ void Views::add_relations(const JobRow& job, JobView& view) {
 }
 
 JobView Views::job_view(JobRow& job) {
-    const auto facts = wait_facts(job);
-    JobView view{.id = job.id,
-                 .spec = job.spec,
-                 .state = facts.state,
-                 .epoch = job.epoch,
-                 .generation = job.generation,
-                 .submitted_at = job.submitted_at,
-                 .queue_deadline = facts.queue_deadline,
-                 .total_deadline = facts.total_deadline,
-                 .due = facts.due,
-                 .date = facts.date,
-                 .kept_until = facts.kept_until,
-                 .presumed_lost = job.presumed_lost.has_value()};
-    view.attempts.reserve(job.attempts.size());
-    for (const auto& attempt : job.attempts) view.attempts.push_back(attempt_view(job.id, attempt));
-    std::visit(FillJobView{view}, job.place);
+    auto view = store::job_view(tables_, job);
     if (job.in<Run>()) view.run = run_view(job);
     add_relations(job, view);
     return view;

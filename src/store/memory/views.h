@@ -33,7 +33,6 @@ public:
 private:
     ServiceTime now() const { return rows_.service.clock.now; }
     RunView run_view(JobRow& job);
-    AttemptView attempt_view(JobId job, const AttemptRow& attempt);
     JobView job_view(JobRow& job);
     void add_relations(const JobRow& job, JobView& view);
     OverdueRun overdue_run(JobRow& job);

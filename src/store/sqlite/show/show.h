@@ -39,7 +39,6 @@ private:
     std::optional<RunView> readable_run(JobId id, const WorkerPolicy& worker_policy);
     WorkerPolicy worker_policy_of(const JobRow& running);
     RunView run_view(JobRow& job, WorkerPolicy worker_policy);
-    AttemptView attempt_view(JobId job, const AttemptRow& attempt);
     JobView job_view(JobRow& job);
     SessionView session_view(const SessionRow& row);
     // How many attempts each session has in `run`.
