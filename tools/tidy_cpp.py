@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections import defaultdict
 from pathlib import PurePosixPath
 
 from tidy import Finding, line_of
@@ -17,7 +16,7 @@ LAYERS = {"base": 0, "core": 1, "wire": 1.5, "ports": 2, "shim": 2.5, "store": 3
 ADAPTERS = {"store", "runtime", "processes", "webhook", "client"}
 
 FUNCTION_MAX, FILE_MAX, TEST_FILE_MAX = 60, 400, 800
-FOLDER_MAX, LINE_MAX, INTERFACE_MAX = 20, 100, 12
+LINE_MAX, INTERFACE_MAX = 100, 12
 
 # Where exceptions of libraries become a Result: the store adapters, the HTTP session, the root
 # of each spawned coroutine, the parser of command lines, and main.
@@ -145,20 +144,6 @@ def check_lines(tree):
                           "split it by topic")
 
 
-def check_folders(tree):
-    """Tests stand beside what they test and do not count."""
-    folders = defaultdict(int)
-    for path in tree.files:
-        folder = str(PurePosixPath(path).parent)
-        if folder.split("/")[0] in ("src", "tests", "tools", "cmake", "models"):
-            folders[folder] += not path.endswith(("_test.cpp", "_test.py"))
-    for folder, count in sorted(folders.items()):
-        if count > FOLDER_MAX:
-            yield Finding(folder, 1, "folder_size",
-                          f"folder has {count} files, {FOLDER_MAX} are allowed",
-                          "make a folder for one of its topics")
-
-
 def too_long(path, begin, end, name):
     if end - begin + 1 > FUNCTION_MAX:
         yield Finding(path, begin, "function_size",
@@ -250,5 +235,5 @@ def check_headers(tree):
                           "put it right after the opening comment")
 
 
-RULES = [check_layers, check_lines, check_folders, check_scopes, check_python, check_banned,
+RULES = [check_layers, check_lines, check_scopes, check_python, check_banned,
          check_catch, check_macros, check_marks, check_headers, check_awaits]

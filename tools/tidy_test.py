@@ -181,14 +181,6 @@ class Sizes(RuleTest):
         self.assert_silent(rule, {"src/core/a.cpp": "ä" * 100 + "\n"})
         self.assert_fires(rule, {"src/core/a.cpp": "\n" + "x" * 101}, "a.cpp:2: line has 101")
 
-    def test_folders(self):
-        files = {f"src/core/f{i}.h": HEADER for i in range(20)}
-        self.assert_silent(tidy_cpp.check_folders, files | {"src/core/f0_test.cpp": ""})
-        self.assert_fires(tidy_cpp.check_folders, files | {"src/core/x.h": ""},
-                          "src/core:1: folder has 21 files")
-
-
-class Words(RuleTest):
     def test_banned_in_core(self):
         for code in ["auto t = clock.now();", "usleep(1);", "std::random_device d;",
                      "#include <thread>", "std::mutex m;", "co_await x;", "boost::optional<int> o;",

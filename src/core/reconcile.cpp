@@ -77,6 +77,20 @@ HeartbeatDecision decide_heartbeat(const HeartbeatFacts& f) {
     return {HeartbeatAnswer::ignore, "O6/not_newer"};
 }
 
+ReconcileFacts stranger_facts(const StrangersJob& job, const Listed& listed, std::uint64_t seen) {
+    const bool newest = job.epoch == listed.attempt.epoch;
+    const bool runs = job.state == JobState::starting || job.state == JobState::running;
+    ReconcileFacts facts{.store_epoch = job.epoch, .listed = listed, .seen = seen};
+    facts.presumed_lost = newest && job.presumed_lost && is_waiting_for_a_claim(job.state);
+    facts.owned_elsewhere = newest && runs;
+    facts.job_ended = has_ended(job.state);
+    facts.job_gone = job.gone;
+    facts.quarantined = job.state == JobState::quarantined && !job.discarded;
+    facts.effects = job.effects;
+    if (newest) facts.isolation = job.isolation;
+    return facts;
+}
+
 ReconcileDecision decide_reconcile(const ReconcileFacts& f) {
     if (f.listed && f.in_run) return listed_and_owned(f);
     if (f.listed) return listed_but_not_owned(f);

@@ -80,4 +80,17 @@ struct ReconcileDecision {
 
 ReconcileDecision decide_reconcile(const ReconcileFacts& facts);
 
+// A job of which a worker lists an attempt that its session does not own. As it stands here the
+// store does not know it: it was never given out, or has been removed.
+struct StrangersJob {
+    Epoch epoch;
+    JobState state = JobState::ready;
+    bool presumed_lost = false;
+    bool discarded = false;
+    bool gone = false;  // it is not there, and may have been
+    Effects effects = Effects::repeatable;
+    Isolation isolation = Isolation::fenced;  // of its newest attempt
+};
+ReconcileFacts stranger_facts(const StrangersJob& job, const Listed& listed, std::uint64_t seen);
+
 }  // namespace perdure

@@ -5,8 +5,8 @@
 //   conflict   what the decision rests on has changed: read again, decide again
 //   not_found  no such job, session or limit
 //   invalid    never acceptable as it stands
-// Where all facts are in the rows that a change touches, the store asks core inside the
-// transaction (submit, claim, start, report, cancel, quarantine); it never judges by itself.
+// All facts are in rows that are read where they are written: the store asks core inside the
+// transaction; it never judges by itself.
 #pragma once
 
 #include <cstdint>
@@ -37,17 +37,21 @@
 
 namespace perdure {
 
-// A heartbeat that counts. Raises the session's deadline, its renewal number and its last
-// heartbeat number. fenced: the session has ended. conflict: the number is not newer.
-struct Renew {
+// A heartbeat (O6): whether it counts, what it renews, and what becomes of each attempt that its
+// session has or lists. If it counts it raises the session's deadline and its last heartbeat
+// number; what was presumed lost and is alive comes back in this very transaction, before the
+// session can be given anything else.
+// not_found: there is no such session. All else is answered, see HeartbeatTaken.
+struct Heartbeat {
     SessionId session;
-    std::uint64_t heartbeat = 0;
+    std::uint64_t number = 0;
     std::uint64_t content_hash = 0;
     std::uint64_t seen = 0;  // highest assignment number that the worker has seen
     std::uint32_t slots = 0;
     bool draining = false;  // it has said that it leaves
     Offer offer;
     Duration lease;
+    std::vector<Listed> attempts;
 };
 
 // Advances service time, if the tick it rests on is the newest; otherwise conflict (T2a).
@@ -100,18 +104,13 @@ struct Claim {
     std::uint32_t max = 0;
 };
 
-// Opens a session; decided by decide_opening() and decide_inherit() over opening_facts().
-// In one transaction the previous session ends and each of its attempts goes over or is settled.
-// The new lease is never shorter than what is left of the old one (L2).
-// conflict: the directory's current session or its set of attempts is not the one decided on.
+// Opens a session (O5): decide_opening(), then decide_inherit() for each attempt of the directory's
+// previous session. That one ends, and each of its attempts goes over or ends, in this transaction;
+// so does what was presumed lost and is on disk. The new lease is never shorter than what is left
+// of the old one (L2). An opening that has been answered before gets the same session again.
+// fenced: a later life of the directory has spoken. conflict: its twin is alive, or there is a
+// session with this id.
 struct OpenSession {
-    struct Inherited {
-        AttemptKey attempt;
-        JobState state = JobState::starting;
-        std::optional<AttemptEnd> end;  // nothing: goes over to the new session
-        Next next;
-        std::string_view rule = {};  // by which it goes over or ended, for the ledger
-    };
     SessionId session;
     StateDirectory directory;
     std::uint64_t life = 0;
@@ -119,9 +118,8 @@ struct OpenSession {
     std::uint32_t slots = 0;
     Offer offer;
     Duration lease;
-    std::optional<SessionId> previous;
-    std::vector<Inherited> inherited;
-    Sighting seen = {};  // of the previous session's end
+    std::vector<Listed> on_disk;
+    Duration away = {};  // since the earlier life ended, as its watchdog knows; zero: nobody knows
     // Of its worker; nothing: it has none of its own. It judges what ends under this session.
     std::shared_ptr<const PolicyChoice> policy = {};
 };
@@ -165,54 +163,14 @@ struct Progress {
     std::uint64_t number = 0;  // of this attempt's begins and checkpoints; only newer ones count
 };
 
-// The end of an attempt, decided by the server (sweep, reconcile). conflict unless the attempt is
-// in `run` in that very state and, if given, the session's renewal number is the same (O2); also
-// if it was cancelled and `next` is not an end, if the end says clean and the attempt is not, or if
-// another policy judges it by now: then one of them came after the facts were read. The same holds
-// for Inherited.
-struct Settle {
-    struct Renewal {
-        SessionId session;
-        std::uint64_t number = 0;
-    };
-    AttemptKey attempt;
-    JobState state = JobState::starting;
-    std::optional<Renewal> renewal;
-    AttemptEnd end;
-    Next next;
-    Sighting seen = {};
-};
-
-// A presumed-lost attempt is alive: back into `run`, epoch unchanged (O1).
-// fenced: the session has ended, or its state directory never had the attempt.
-// conflict: claimed since, ended since, not only presumed, exclusive, or it never got its go.
-struct Reinstate {
-    SessionId session;
-    AttemptKey attempt;
-    Sighting seen = {.detector = Detector::heartbeat};
-};
-
-// Orders the kill of a running attempt; its report then decides. conflict: not in `run`.
-struct OrderKill {
-    AttemptKey attempt;
-    Cause cause = Cause::cancelled;
-};
-
-// Orders an attempt back that its session has not started at its deadline (O3). It is given up
-// `Timing::recall` later, unless it starts or is handed back before.
-// conflict: not in `run` under that session, started, or its end is ordered already.
-struct OrderBack {
-    AttemptKey attempt;
-    SessionId session;
-};
-
-// Moves a job that waits, as decide_wait() said. conflict: state or epoch is another one, or
-// decide_wait() says something else by now, its deadlines being new ones.
-struct MoveWaiting {
-    JobId job;
-    Epoch epoch;
-    JobState state = JobState::ready;
-    WaitDecision decision;
+// Judges everything that is overdue and carries it out (O2, E5): attempts whose lease or
+// confirmation is over, jobs whose instant has come, things that are freer than they are offered.
+// Attempts it finds by itself; of the rest it looks at what is named here (OverdueView), which
+// may be outdated: only what is overdue now is moved.
+struct Sweep {
+    std::vector<JobId> waiting;
+    std::vector<Thing> things;
+    bool only_tell = false;  // what it would do; nothing is changed
 };
 
 // A person's acts. not_found: no such job. conflict: not possible in its state.
@@ -227,12 +185,6 @@ struct DealWithQuarantined {
     JobId job;
     QuarantineAction action = QuarantineAction::release;
     bool may_still_run = false;
-};
-
-// Promotes what waits for a thing that is free. Only the sweep asks; each success is a bug of
-// ours that was repaired, and is counted.
-struct PromoteWaiting {
-    Thing thing;
 };
 
 // The keeper's role; conflict unless `expected` is what is stored.
@@ -258,16 +210,35 @@ struct PauseQueue {
     bool paused = true;
 };
 
-using Change = std::variant<Renew, Tick, Submit, SubmitAll, AddCallback, Claim, OpenSession,
-                            OpenStream, EndSession, Start, Report, Progress, Settle, Reinstate,
-                            OrderKill, OrderBack, MoveWaiting, Cancel, Hold, DealWithQuarantined,
-                            PromoteWaiting, TakeKeeper, ForgetEnded, DefineLimit, PauseQueue>;
+using Change = std::variant<Heartbeat, Tick, Submit, SubmitAll, AddCallback, Claim, OpenSession,
+                            OpenStream, EndSession, Start, Report, Progress, Sweep, Cancel, Hold,
+                            DealWithQuarantined, TakeKeeper, ForgetEnded, DefineLimit, PauseQueue>;
 
 // What an applied change answers; `Applied` where there is nothing to say.
 struct Applied {};
-struct Renewed {
-    ServiceTime deadline;
-    std::uint64_t renewal = 0;
+// An attempt that a change has ended by itself, and what its job does now.
+struct EndedAttempt {
+    AttemptKey attempt;
+    Next next;
+};
+// What a worker is to be told. Unless it was accepted nothing has changed, but that a clone's
+// session has ended.
+struct HeartbeatTaken {
+    HeartbeatAnswer answer = HeartbeatAnswer::ignore;
+    // The worker has an epoch that was never given out: commits were lost. Nothing has changed.
+    bool store_is_behind = false;
+    std::vector<Assignment> resent;
+    std::vector<AttemptKey> stop;
+    std::vector<KillOrder> kill;
+    std::vector<AttemptKey> recall;
+    std::vector<EndedAttempt> ended;
+};
+struct SessionOpened {
+    SessionId session;
+    Opening opening = Opening::fresh;
+    bool store_is_behind = false;  // as for heartbeats: nothing has changed
+    Sighting seen = {};            // of the previous session's end, if there was one
+    std::vector<EndedAttempt> ended;
 };
 struct Submitted {
     JobId id;
@@ -312,7 +283,31 @@ struct Forgotten {
     bool unfinished = false;  // it did as much as it may: there may be more
 };
 
-using ChangeReply = Result<std::variant<Applied, Renewed, Submitted, BatchSubmitted, CallbackAdded,
-                                        Claimed, StreamOpened, Reported, Cancelled, Forgotten>>;
+// What a sweep has seen, and done about it unless it was only to tell.
+struct Swept {
+    struct Attempt {
+        AttemptKey attempt;
+        SessionId session;
+        Effects effects = Effects::repeatable;
+        RecoveryDecision decision;
+        Sighting seen;
+        std::optional<AttemptEnd> end;  // judged; nothing: it is left alone, or ordered back
+        Next next = {};                 // if it has ended
+    };
+    struct Waiting {
+        AttemptKey newest;  // epoch 0: it has never run
+        JobState state = JobState::ready;
+        WaitDecision decision;
+    };
+    ServiceTick clock;
+    std::vector<Attempt> attempts;
+    std::vector<Waiting> waiting;
+    std::vector<Thing> things;
+    bool unfinished = false;  // it did as much as one transaction should: there is more
+};
+
+using ChangeReply =
+    Result<std::variant<Applied, HeartbeatTaken, Submitted, BatchSubmitted, CallbackAdded, Claimed,
+                        SessionOpened, StreamOpened, Reported, Swept, Cancelled, Forgotten>>;
 
 }  // namespace perdure

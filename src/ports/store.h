@@ -46,6 +46,7 @@ struct GroupReply {
     std::vector<ChangeReply> replies;  // one for each change
     ServiceTick clock;                 // after the group
     bool work_appeared = false;        // something became `ready`: a hint for dispatchers
+    bool attempts_overdue = false;     // some may be: a hint to sweep
     std::vector<Recovery> recoveries;  // that it has entered into the ledger
 };
 
@@ -73,7 +74,7 @@ public:
     virtual Task<Result<SessionView>> session(SessionId session) = 0;
     // The latest session of the directory, open or ended, and the attempts that it still owns.
     virtual Task<Result<std::optional<SessionView>>> opening(StateDirectory directory) = 0;
-    // Everything that a sweep must look at, at most `limit` of each kind.
+    // What a sweep must look at besides attempts, at most `limit` of each kind.
     virtual Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) = 0;
     virtual Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids) = 0;
     virtual Task<Result<std::optional<JobId>>> job_of_key(std::string tenant,

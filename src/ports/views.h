@@ -95,26 +95,10 @@ struct SessionView {
     ServiceTick clock;
 };
 
-// An attempt whose lease or confirmation is over, with all facts to decide on.
-struct OverdueRun {
-    RunView run;
-    RunFacts facts;
-    std::uint64_t renewal = 0;  // the session's renewal number at this snapshot
-    ServiceTime heard_at;       // the session's last heartbeat
-    ServiceTime claimed_at;
-};
-struct OverdueWait {
-    JobId job;
-    Epoch epoch;
-    WaitFacts facts;
-};
+// What a sweep has to look at besides attempts. Hints: it judges by itself (Sweep).
 struct OverdueView {
     ServiceTick clock;
-    std::vector<OverdueRun> runs;
-    // Their lease is over, and they are still held for their worker (O7): nothing is done about
-    // them, but they are not well either.
-    std::vector<OverdueRun> owner_lost;
-    std::vector<OverdueWait> waits;
+    std::vector<JobId> waiting;  // an instant of theirs has come, in order of these
     // Things that are freer than they are offered: jobs of some shape are blocked on one, and fewer
     // of that shape are `ready` for it than could take it. Must be empty.
     std::vector<Thing> free_things;

@@ -216,6 +216,7 @@ void GroupCommit::take_committed(Flight& flight) {
     good_at_ = clock_.boot();
     auto& reply = **flight.reply;
     saw(reply.clock, flight.asked_at);
+    attempts_overdue_ = reply.attempts_overdue;
     if (flight.tick) saw_own_tick({*flight.tick, flight.asked_at});
     if (meter_) note_recoveries(flight.batch, reply);
     auto next = std::make_move_iterator(reply.replies.begin());

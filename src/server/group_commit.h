@@ -3,9 +3,9 @@
 //   C1  The outcome of a commit whose reply was lost is settled before anybody is answered.
 //   C2  A group that fails as a whole is halved until the bad request is found: it hurts nobody
 //       else. What waits, and in which order: RequestLanes.
-//   T2  A group that makes a deadline ticks first, behind its renewals, so that no wait ends early.
-//       If another server was first, what stands behind the tick is sent again. A server that
-//       knows another one to tick leaves it to that one: at each change of hands some time is lost.
+//   T2  A group that makes a deadline ticks first, so that no wait ends early. If another server
+//       was first, what stands behind the tick is sent again. A server that knows another one to
+//       tick leaves it to that one: at each change of hands some time is lost.
 //   T3  A server that has not been able to commit for 2 s says so.
 //   P11 Nothing is acknowledged before its commit.
 #pragma once
@@ -71,6 +71,8 @@ public:
     // (C6); a read that a later reply has overtaken says nothing.
     void saw(const ServiceTick& clock, BootTime asked_at);
     bool healthy() const;
+    // Some attempt may be overdue, as far as the last reply tells.
+    bool attempts_overdue() const { return attempts_overdue_; }
     // Rung whenever a commit made something `ready`: a hint, nothing depends on it.
     void on_work(Alarm& alarm) { work_alarm_ = &alarm; }
     // Rung whenever anything but renewals, ticks and claims was committed.
@@ -150,6 +152,7 @@ private:
     std::uint64_t number_ = 0;
     std::uint64_t fence_ = 0;
     Seen seen_;
+    bool attempts_overdue_ = false;
     std::optional<SentTick> lost_tick_;  // the newest that was committed without an answer
     BootTime opened_at_;                 // the store's first reply in this life
     RequestLanes lanes_;

@@ -24,14 +24,11 @@ bool answers_alike_when_repeated(const Change& change) {
 // Whether a wait begins that must not end early (T2): everything that puts a job, or an attempt,
 // into a place with a deadline.
 struct MakesDeadline {
-    bool operator()(const Renew&) const { return false; }  // it stands before the tick
     bool operator()(const Tick&) const { return false; }
     bool operator()(const OpenStream&) const { return false; }
     bool operator()(const EndSession&) const { return false; }
     bool operator()(const Start&) const { return false; }
     bool operator()(const Progress&) const { return false; }
-    bool operator()(const OrderKill&) const { return false; }
-    bool operator()(const PromoteWaiting&) const { return false; }
     bool operator()(const TakeKeeper&) const { return false; }
     bool operator()(const ForgetEnded&) const { return false; }
     bool operator()(const DefineLimit&) const { return false; }
@@ -69,7 +66,7 @@ GroupCommit::Flight& GroupCommit::add_flight(CommitBatch batch) {
     return *flights_.back();
 }
 
-// Behind its renewals, before everything else (T2).
+// Before everything else (T2).
 CommitBatch GroupCommit::led_by_a_tick(CommitBatch batch) const {
     bool has_tick = options_.leading_ticks == LeadingTicks::never || seen_.of_another;
     bool needs_tick = false;
@@ -81,10 +78,7 @@ CommitBatch GroupCommit::led_by_a_tick(CommitBatch batch) const {
     auto tick = std::make_unique<CommitRequest>();
     tick->lane = Lane::tick;
     tick->changes.push_back(Tick{});
-    const auto behind = std::find_if(batch.begin(), batch.end(), [](const auto& request) {
-        return request->lane != Lane::renewals;
-    });
-    batch.insert(behind, std::move(tick));
+    batch.insert(batch.begin(), std::move(tick));
     return batch;
 }
 

@@ -52,8 +52,9 @@ bool says_all_of(const CommitRequest& newer, const CommitRequest& older) {
 }  // namespace
 
 std::size_t rows_of(const Change& change) {
-    const auto* all = std::get_if<SubmitAll>(&change);
-    return all ? all->jobs.size() : 1;
+    if (const auto* all = std::get_if<SubmitAll>(&change)) return all->jobs.size();
+    const auto* sweep = std::get_if<Sweep>(&change);
+    return sweep ? 1 + sweep->waiting.size() : 1;
 }
 
 bool RequestLanes::is_full(Lane lane) const { return of(lane).rows >= lane_max_; }

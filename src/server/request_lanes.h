@@ -1,5 +1,5 @@
 // RequestLanes: what waits to be committed, and which of it shares the next group.
-//   C2  Renewals go first; every lane keeps a tenth of a group, and a request that is larger than
+//   C2  Heartbeats go first; every lane keeps a tenth of a group, and a request that is larger than
 //       what was left is carried by the next group all the same: no lane starves.
 //   C8  A lane that is full takes no more: whoever asks is told so at once.
 #pragma once
@@ -20,7 +20,7 @@
 namespace perdure {
 
 // In the order in which they are given room in a group; claims are carried out last.
-enum class Lane { renewals, tick, reports, claims, submits };
+enum class Lane { tick, heartbeats, reports, claims, submits };
 inline constexpr std::size_t lane_count = 5;
 
 // Changes that are committed together and in order, and who waits for their replies.

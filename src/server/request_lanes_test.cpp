@@ -57,16 +57,16 @@ TEST_F(RequestLanesTest, a_lane_goes_in_the_order_in_which_it_came) {
 }
 
 TEST_F(RequestLanesTest, claims_come_last_and_renewals_first) {
-    for (const auto lane : {Lane::claims, Lane::submits, Lane::reports, Lane::renewals})
+    for (const auto lane : {Lane::claims, Lane::submits, Lane::reports, Lane::heartbeats})
         lanes_.push(one(lane, 1));
     std::vector<Lane> order;
     for (const auto& request : lanes_.form()) order.push_back(request->lane);
     EXPECT_EQ(order,
-              (std::vector<Lane>{Lane::renewals, Lane::reports, Lane::submits, Lane::claims}));
+              (std::vector<Lane>{Lane::heartbeats, Lane::reports, Lane::submits, Lane::claims}));
 }
 
 TEST_F(RequestLanesTest, every_lane_keeps_a_tenth_of_a_group) {
-    fill(Lane::renewals, 500);
+    fill(Lane::heartbeats, 500);
     fill(Lane::reports, 500);
     fill(Lane::submits, 500);
     const auto batch = lanes_.form();
@@ -76,9 +76,9 @@ TEST_F(RequestLanesTest, every_lane_keeps_a_tenth_of_a_group) {
 }
 
 TEST_F(RequestLanesTest, a_lane_that_needs_less_leaves_the_rest_to_others) {
-    fill(Lane::renewals, 500);
+    fill(Lane::heartbeats, 500);
     fill(Lane::submits, 3);
-    EXPECT_EQ(jobs_of(lanes_.form(), Lane::renewals).size(), 97U);
+    EXPECT_EQ(jobs_of(lanes_.form(), Lane::heartbeats).size(), 97U);
 }
 
 TEST_F(RequestLanesTest, what_is_larger_than_a_group_is_carried_whole) {
@@ -88,19 +88,19 @@ TEST_F(RequestLanesTest, what_is_larger_than_a_group_is_carried_whole) {
 
 TEST_F(RequestLanesTest, what_is_larger_than_its_room_waits_for_one_group_at_most) {
     lanes_.push(batch_of(50));
-    fill(Lane::renewals, 500);
+    fill(Lane::heartbeats, 500);
     const auto has_batch = [](const CommitBatch& batch) {
         return batch.back()->lane == Lane::submits;
     };
     EXPECT_FALSE(has_batch(lanes_.form()));
-    fill(Lane::renewals, 500);  // they never end
+    fill(Lane::heartbeats, 500);  // they never end
     EXPECT_TRUE(has_batch(lanes_.form()));
 }
 
 TEST_F(RequestLanesTest, a_lane_is_full_by_itself) {
     fill(Lane::submits, lane_max);
     EXPECT_TRUE(lanes_.is_full(Lane::submits));
-    EXPECT_FALSE(lanes_.is_full(Lane::renewals));
+    EXPECT_FALSE(lanes_.is_full(Lane::heartbeats));
     lanes_.form();
     EXPECT_FALSE(lanes_.is_full(Lane::submits));
 }

@@ -2,20 +2,12 @@
 
 #include <utility>
 
+#include "server/next_of.h"
+
 namespace perdure {
 namespace {
 
 ServerId draw_incarnation(Random& random) { return ServerId{(random.next() >> 1) | 1}; }
-
-// How long the job waits for its next attempt that this change has sent into a wait.
-std::optional<Duration> wait_begun_by(const Change& change, const ChangeReply& reply) {
-    if (!reply) return std::nullopt;
-    std::optional<Next> next;
-    if (const auto* reported = std::get_if<Reported>(&*reply)) next = reported->next;
-    if (const auto* settle = std::get_if<Settle>(&change)) next = settle->next;
-    if (!next || next->kind != Next::Kind::again_after) return std::nullopt;
-    return next->wait;
-}
 
 }  // namespace
 
@@ -38,7 +30,9 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
     ticker_.rings(dispatcher_.alarm());
     commits_.on_commit([this](const Change& change, const ChangeReply& reply) {
         failures_.look_at(change, reply);
-        if (const auto wait = wait_begun_by(change, reply)) ticker_.expect_end_of(*wait);
+        for_each_next(change, reply, [this](JobId, const Next& next) {
+            if (next.kind == Next::Kind::again_after) ticker_.expect_end_of(next.wait);
+        });
     });
     commits_.on_recoveries(meter_);
     sessions_.on_restarts(meter_);

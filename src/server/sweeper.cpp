@@ -3,6 +3,20 @@
 #include "base/probe.h"
 
 namespace perdure {
+namespace {
+
+Sweep sweep_of(const OverdueView& overdue, bool only_tell) {
+    return {.waiting = overdue.waiting, .things = overdue.free_things, .only_tell = only_tell};
+}
+
+std::size_t repairs_in(const Swept& swept) {
+    std::size_t repairs = swept.waiting.size() + swept.things.size();
+    for (const auto& attempt : swept.attempts)
+        if (attempt.end || attempt.decision.order_back) ++repairs;
+    return repairs;
+}
+
+}  // namespace
 
 Task<std::size_t> Sweeper::sweep() {
     std::size_t repairs = 0;
@@ -12,64 +26,53 @@ Task<std::size_t> Sweeper::sweep() {
             log_.write(Level::warn, "sweep failed, will try again", "why", overdue.error().what);
             co_return repairs;
         }
-        const auto steps = decide_steps(*overdue);
-        log_repairs(steps);
-        auto changes = changes_of(steps);
-        const bool full = overdue->runs.size() >= batch_max || overdue->waits.size() >= batch_max;
-        std::size_t applied = 0;
-        const auto replies = co_await carry_out(std::move(changes));
-        for (const auto& reply : replies) {
-            if (reply) ++applied;
-            if (reply.is(Errc::conflict)) reached<"sweep_came_too_late">();
-        }
-        repairs += applied;
-        if (!full || applied == 0) co_return repairs;
+        const bool finds_nothing = overdue->waiting.empty() && overdue->free_things.empty() &&
+                                   !commits_.attempts_overdue();
+        if (finds_nothing) co_return repairs;
+        const auto swept = co_await carry_out(sweep_of(*overdue, false));
+        if (!swept) co_return repairs;
+        const auto made = repairs_in(*swept);
+        repairs += made;
+        const bool has_more = swept->unfinished || overdue->waiting.size() >= batch_max;
+        if (!has_more || made == 0) co_return repairs;
     }
 }
 
 Task<Result<SweepReport>> Sweeper::sweep_by_hand(SweepByHand how) {
     auto overdue = co_await store_.overdue(clock_.wall(), batch_max);
     if (!overdue) co_return overdue.error();
+    const bool only_tell = how == SweepByHand::report_only;
+    const auto swept = co_await carry_out(sweep_of(*overdue, only_tell));
+    if (!swept) co_return swept.error();
     std::vector<SessionId> sessions;
-    const auto steps = decide_steps(*overdue);
-    for (const auto& step : steps.runs) sessions.push_back(step.overdue->run.session);
+    for (const auto& attempt : swept->attempts) sessions.push_back(attempt.session);
     const auto names = co_await names_of_workers(store_, std::move(sessions));
-    auto report = report_of(steps, names);
-    if (how == SweepByHand::report_only) co_return report;
-    log_repairs(steps);
-    auto changes = changes_of(steps);
-    const auto replies = co_await carry_out(std::move(changes));
-    std::size_t next = 0;
-    for (auto& finding : report.findings) {
-        if (!finding.acts) continue;
-        const auto& reply = replies[next++];
-        if (!reply) finding.refused = reply.error();
-    }
-    report.carried_out = true;
+    auto report = report_of(*swept, names);
+    report.carried_out = !only_tell;
     co_return report;
 }
 
-Task<std::vector<ChangeReply>> Sweeper::carry_out(std::vector<Change> changes) {
-    std::vector<std::optional<OrderBack>> ordered;
-    for (const auto& change : changes) {
-        const auto* back = std::get_if<OrderBack>(&change);
-        ordered.push_back(back ? std::optional(*back) : std::nullopt);
-    }
-    auto replies = co_await commits_.commit_all(Lane::reports, std::move(changes));
-    for (std::size_t i = 0; recall_ && i < replies.size(); ++i)
-        if (ordered[i] && replies[i]) recall_(ordered[i]->session, ordered[i]->attempt);
-    co_return replies;
+Task<Result<Swept>> Sweeper::carry_out(Sweep sweep) {
+    const bool only_tell = sweep.only_tell;
+    const Change change(std::move(sweep));
+    auto reply = co_await commits_.commit(Lane::reports, change);
+    if (!reply) co_return reply.error();
+    auto swept = std::get<Swept>(std::move(*reply));
+    if (only_tell) co_return swept;
+    log_repairs(swept);
+    for (const auto& attempt : swept.attempts)
+        if (recall_ && attempt.decision.order_back) recall_(attempt.session, attempt.attempt);
+    co_return swept;
 }
 
-void Sweeper::log_repairs(const SweepSteps& steps) const {
-    for (const auto& step : steps.runs) {
-        if (step.decision.order_back) reached<"unstarted_attempt_ordered_back">();
-        if (!step.settle) continue;
-        const auto& attempt = step.overdue->run.attempt;
-        log_.write(Level::warn, "attempt lost", "job", attempt.job.text(), "epoch",
-                   attempt.epoch.value, "rule", step.decision.rule);
+void Sweeper::log_repairs(const Swept& swept) const {
+    for (const auto& found : swept.attempts) {
+        if (found.decision.order_back) reached<"unstarted_attempt_ordered_back">();
+        if (!found.end) continue;
+        log_.write(Level::warn, "attempt lost", "job", found.attempt.job.text(), "epoch",
+                   found.attempt.epoch.value, "rule", found.decision.rule);
     }
-    for (const auto& thing : steps.things)
+    for (const auto& thing : swept.things)
         log_.write(Level::error, "a job waits for a free thing: repairing", "thing", thing.name);
 }
 

@@ -1,5 +1,5 @@
-// Sweeper: looks for what is overdue, asks core what it means, and has it carried out. Every
-// server may sweep at any time; the guards on each change let exactly one of them win (O2).
+// Sweeper: looks for what may be overdue and has it judged and carried out. Every server may sweep
+// at any time: what one has done is not overdue any more when the next one comes (O2).
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ public:
     void on_recalls(Recall recall) { recall_ = std::move(recall); }
 
 private:
-    void log_repairs(const SweepSteps& steps) const;
-    Task<std::vector<ChangeReply>> carry_out(std::vector<Change> changes);
+    void log_repairs(const Swept& swept) const;
+    Task<Result<Swept>> carry_out(Sweep sweep);
 
     Store& store_;
     Clock& clock_;

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "core/submit.h"
+#include "ports/gate.h"
 #include "runtime/asio_clock.h"
 #include "store/memory/memory_store.h"
 
@@ -39,9 +40,11 @@ protected:
     }
 
     SweepReport sweep(SweepByHand how) {
-        auto report = run(sweeper_.sweep_by_hand(how));
-        EXPECT_TRUE(report);
-        return report ? *report : SweepReport{};
+        gate_.spawn("test", play(how));
+        context_.restart();
+        context_.run();
+        EXPECT_TRUE(report_);
+        return report_ ? *report_ : SweepReport{};
     }
 
     template <class T>
@@ -62,6 +65,13 @@ private:
     static Task<void> keep(Task<T> task, std::optional<T>& result) {
         result = co_await std::move(task);
     }
+    Task<void> play(SweepByHand how) {
+        const ServerId me{2};
+        co_await commits_.open(me, stop_);
+        gate_.spawn("group commit", commits_.run(stop_));
+        report_ = co_await sweeper_.sweep_by_hand(how);
+        context_.stop();
+    }
     void commit(std::vector<Change> changes) {
         const Group group{.server = ServerId{1}, .number = ++groups_, .changes = changes};
         const auto reply = run(store_.commit(group));
@@ -74,8 +84,13 @@ private:
     std::uint64_t groups_ = 0;
     boost::asio::io_context context_{1};
     AsioClock clock_{context_};
-    GroupCommit commits_{store_, clock_, {}, {}, Log{}};
+    // No time passes but what a test lets pass.
+    GroupCommit commits_{
+        store_, clock_, {.leading_ticks = GroupCommit::LeadingTicks::never}, {}, Log{}};
     Sweeper sweeper_{store_, clock_, commits_, Log{}};
+    Result<SweepReport> report_ = error(Errc::unavailable, "it has not been made");
+    Stop stop_;
+    Gate gate_{clock_.executor()};
 };
 
 JobSpec quarantined_when_lost() {

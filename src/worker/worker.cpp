@@ -13,7 +13,7 @@ Worker::Worker(WorkerPorts ports, WorkerOptions options, Log log)
       supervisor_(context_, table_, session_),
       watch_(context_, table_, supervisor_),
       opener_(context_, table_, session_, supervisor_, watch_),
-      heartbeat_(context_, table_, session_, supervisor_, watch_),
+      heartbeats_(context_, table_, session_, supervisor_, watch_),
       stream_reader_(context_, session_, supervisor_, [this] { drain(); }),
       reporter_(context_, table_, session_, supervisor_, watch_),
       log_shipper_(context_, table_, session_),
@@ -101,7 +101,7 @@ Task<void> Worker::live() {
     supervisor_.adopt(*life);
     events_gate_.spawn("process events", supervisor_.follow_events());
     context_.gate.spawn("watch", watch_.run());
-    context_.gate.spawn("heartbeat", heartbeat_.run());
+    context_.gate.spawn("heartbeat", heartbeats_.run());
     context_.gate.spawn("stream", stream_reader_.run());
     context_.gate.spawn("report", reporter_.run());
     context_.gate.spawn("output", log_shipper_.run());

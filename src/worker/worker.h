@@ -15,7 +15,7 @@
 #include "worker/attempts.h"
 #include "worker/context.h"
 #include "worker/supervisor.h"
-#include "worker/talk/heartbeat.h"
+#include "worker/talk/heartbeats.h"
 #include "worker/talk/log_shipper.h"
 #include "worker/talk/opener.h"
 #include "worker/talk/reporter.h"
@@ -67,7 +67,7 @@ private:
     Supervisor supervisor_;
     Watch watch_;
     Opener opener_;
-    Heartbeat heartbeat_;
+    Heartbeats heartbeats_;
     StreamReader stream_reader_;
     Reporter reporter_;
     LogShipper log_shipper_;

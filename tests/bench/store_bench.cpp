@@ -188,9 +188,9 @@ public:
         auto clock = clock_;
         clock.tick = clock_.tick + 1;
         clock.now = clock_.now + milliseconds(500);
-        Renew renew{.session = session_, .heartbeat = ++heartbeat_, .slots = 10'000};
-        renew.lease = days(1);
-        commit({renew, Tick{clock_.tick, clock}});
+        Heartbeat heartbeat{.session = session_, .number = ++heartbeat_, .slots = 10'000};
+        heartbeat.lease = days(1);
+        commit({Tick{clock_.tick, clock}, heartbeat});
     }
 
     SqliteStore& store() { return *store_; }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/custom_policy.h"
 #include "core/submit.h"
 #include "tests/contract/audit.h"
 
@@ -109,7 +108,7 @@ void StoreContract::pass_with_heartbeats(Duration time) {
     for (auto rest = time; rest > Duration{}; rest = rest - step) {
         pass(std::min(rest, step));
         for (const auto id : sessions_) {
-            if (session(id).open) std::ignore = renew(id);
+            if (session(id).open) std::ignore = send_heartbeat(id);
         }
     }
 }
@@ -171,22 +170,33 @@ SessionId StoreContract::open_session(const Worker& worker) {
 
 OpenSession StoreContract::takeover_of(SessionId previous, const Worker& worker) {
     auto change = open_session_of(worker);
-    const auto view = session(previous);
-    change.life = view.life + 1;
-    change.previous = previous;
-    for (const auto& r : view.runs) change.inherited.push_back({r.attempt, r.state, {}, {}});
+    change.life = session(previous).life + 1;
+    change.on_disk = heartbeat_of(previous).attempts;
     sessions_.push_back(change.session);
     return change;
 }
 
-Renew StoreContract::renewal_of(SessionId id) {
+Heartbeat StoreContract::heartbeat_of(SessionId id) {
     const auto view = session(id);
-    return {.session = id,
-            .heartbeat = view.heartbeat + 1,
-            .seen = view.assignments,
-            .slots = view.slots,
-            .offer = view.offer,
-            .lease = timing.lease};
+    Heartbeat heartbeat{.session = id,
+                        .number = view.heartbeat + 1,
+                        .seen = view.assignments,
+                        .slots = view.slots,
+                        .offer = view.offer,
+                        .lease = timing.lease};
+    using Phase = Listed::Phase;
+    for (const auto& r : view.runs)
+        heartbeat.attempts.push_back(
+            {.attempt = r.attempt,
+             .assignment = r.assignment,
+             .phase = r.state == JobState::running ? Phase::running : Phase::unstarted});
+    return heartbeat;
+}
+
+HeartbeatTaken StoreContract::list(SessionId id, AttemptKey attempt, Listed::Phase phase) {
+    auto heartbeat = heartbeat_of(id);
+    heartbeat.attempts.push_back({.attempt = attempt, .phase = phase});
+    return send(heartbeat);
 }
 
 SessionView StoreContract::session(SessionId id) {
@@ -241,53 +251,10 @@ OverdueView StoreContract::overdue(std::uint32_t limit) {
     return *view;
 }
 
-namespace {
-
-Settle settle(const RunView& run, const AttemptEnd& presumed) {
-    const auto end = judged(presumed, judging_policy(run), nullptr);
-    const auto next = decide_next({.end = end,
-                                   .policy = judging_policy(run),
-                                   .effects = run.spec->effects,
-                                   .counts = with(run.counts, end),
-                                   .cancel_requested = run.order == Cause::cancelled});
-    return {.attempt = run.attempt, .state = run.state, .end = end, .next = next};
-}
-
-}  // namespace
-
-std::vector<Change> StoreContract::decided(const OverdueView& overdue) {
-    std::vector<Change> changes;
-    for (const auto& [run, facts, renewal, heard_at, claimed_at] : overdue.runs) {
-        const auto decision = decide_recovery(facts);
-        if (decision.order_back) changes.push_back(OrderBack{run.attempt, run.session});
-        if (!decision.end) continue;
-        auto change = settle(run, *decision.end);
-        const bool silent_start = decision.detector == Detector::confirmation;
-        change.seen = {decision.detector, decision.rule,
-                       overdue.clock.now - (silent_start ? claimed_at : heard_at)};
-        change.renewal = Settle::Renewal{run.session, renewal};
-        changes.push_back(change);
-    }
-    for (const auto& waiting : overdue.waits) {
-        const auto decision = decide_wait(waiting.facts);
-        if (decision.kind == WaitDecision::Kind::wait) continue;
-        changes.push_back(MoveWaiting{waiting.job, waiting.epoch, waiting.facts.state, decision});
-    }
-    return changes;
-}
-
-void StoreContract::sweep() {
-    for (const auto& reply : commit(decided(overdue())).replies)
-        EXPECT_TRUE(reply.has_value()) << (reply ? "" : reply.error().what);
-}
-
-Settle StoreContract::settle_of(AttemptKey attempt) {
-    const auto view = job(attempt.job);
-    if (!view.run) {
-        ADD_FAILURE() << "the job is not in run";
-        return {};
-    }
-    return settle(*view.run, {.cause = Cause::worker_lost, .ran = Ran::maybe});
+Swept StoreContract::told() {
+    auto sweep = sweep_of(overdue());
+    sweep.only_tell = true;
+    return get<Swept>(apply(sweep));
 }
 
 void StoreContract::lose(AttemptKey attempt) {

@@ -116,8 +116,15 @@ protected:
     SessionId open_session() { return open_session(Worker{}); }
     // A new life on the same directory that has all attempts of the old one on its disk.
     OpenSession takeover_of(SessionId previous, const Worker& worker);
-    Renew renewal_of(SessionId session);
-    ChangeReply renew(SessionId session) { return apply(renewal_of(session)); }
+    // Lists everything that the session has, as the store knows it.
+    Heartbeat heartbeat_of(SessionId session);
+    HeartbeatTaken send(const Heartbeat& heartbeat) {
+        return get<HeartbeatTaken>(apply(heartbeat));
+    }
+    HeartbeatTaken send_heartbeat(SessionId session) { return send(heartbeat_of(session)); }
+    // The same, and this attempt besides.
+    HeartbeatTaken list(SessionId session, AttemptKey attempt,
+                        Listed::Phase phase = Listed::Phase::running);
     SessionView session(SessionId id);
 
     // Attempts.
@@ -134,10 +141,10 @@ protected:
 
     // Sweeps, as a server does them.
     OverdueView overdue(std::uint32_t limit = 1'000);
-    static std::vector<Change> decided(const OverdueView& overdue);
-    void sweep();
-    // The attempt as the server gives it up, whatever its lease says.
-    Settle settle_of(AttemptKey attempt);
+    Sweep sweep_of(const OverdueView& overdue) { return {overdue.waiting, overdue.free_things}; }
+    Swept sweep() { return get<Swept>(apply(sweep_of(overdue()))); }
+    // What a sweep would do now.
+    Swept told();
     // Its session falls silent until the sweep gives the attempt up as presumed lost.
     void lose(AttemptKey attempt);
 

@@ -82,14 +82,46 @@ std::string text(const RunView& r) {
         mark_of(judging_policy(r)));
 }
 
+std::string text(AttemptKey attempt) {
+    return fmt::format("{}.{}", attempt.job.value, attempt.epoch.value);
+}
+
+std::string text(const std::vector<EndedAttempt>& ended) {
+    std::string all;
+    for (const auto& [attempt, next] : ended)
+        all += fmt::format(" ended {} by {}", text(attempt), next.rule);
+    return all;
+}
+
 std::string text(const ServiceTick& clock) {
     return fmt::format("tick={} now={} grace={}", clock.tick, clock.now.us, clock.grace_until.us);
 }
 
 struct DescribeReply {
     std::string operator()(const Applied&) const { return "applied"; }
-    std::string operator()(const Renewed& r) const {
-        return fmt::format("renewed {} until {}", r.renewal, r.deadline.us);
+    std::string operator()(const HeartbeatTaken& r) const {
+        auto all = fmt::format("heartbeat {}{}", static_cast<int>(r.answer),
+                               r.store_is_behind ? " behind" : "");
+        for (const auto& a : r.resent) all += " resent " + text(a.attempt);
+        for (const auto& a : r.stop) all += " stop " + text(a);
+        for (const auto& a : r.kill)
+            all += fmt::format(" kill {} {}", text(a.attempt), to_string(a.cause));
+        for (const auto& a : r.recall) all += " recall " + text(a);
+        return all + text(r.ended);
+    }
+    std::string operator()(const SessionOpened& r) const {
+        return fmt::format("opened {} as {}{} seen {} {}{}", r.session.value,
+                           static_cast<int>(r.opening), r.store_is_behind ? " behind" : "",
+                           r.seen.rule, r.seen.silent_for.us, text(r.ended));
+    }
+    std::string operator()(const Swept& r) const {
+        std::string all = "swept";
+        for (const auto& a : r.attempts)
+            all += fmt::format(" {} by {} {} then {}", text(a.attempt), a.decision.rule,
+                               a.seen.silent_for.us, a.next.rule);
+        for (const auto& w : r.waiting)
+            all += fmt::format(" {} {} by {}", text(w.newest), to_string(w.state), w.decision.rule);
+        return all;
     }
     std::string operator()(const Submitted& r) const {
         return fmt::format("submitted {} {} {}", r.id.value, r.created, to_string(r.state));
@@ -191,14 +223,7 @@ std::string describe(const RecoveryPage& page) {
 
 std::string describe(const OverdueView& overdue) {
     auto all = fmt::format("overdue {}\n", text(overdue.clock));
-    for (const auto& r : overdue.runs)
-        all += fmt::format("  alone={} saw={} renewal={} lease={} heard={} claimed={}",
-                           r.facts.alone, r.facts.saw_assignment, r.renewal,
-                           r.facts.lease_deadline.us, r.heard_at.us, r.claimed_at.us) +
-               text(r.run);
-    for (const auto& w : overdue.waits)
-        all += fmt::format("  wait job={} epoch={} {}\n", w.job.value, w.epoch.value,
-                           to_string(w.facts.state));
+    for (const auto job : overdue.waiting) all += fmt::format("  wait job={}\n", job.value);
     for (const auto& thing : overdue.free_things) all += "  free " + text(thing) + "\n";
     return all;
 }

@@ -96,17 +96,16 @@ TEST_P(HearingContract, a_session_gets_nothing_while_it_is_asked_for_something_b
     EXPECT_TRUE(refused(try_claim(worker), Errc::conflict));
 }
 
-TEST_P(HearingContract, an_order_back_counts_only_for_what_starts_under_that_session) {
-    const auto worker = open_session({.name = "worker-1"});
-    const auto other = open_session({.name = "worker-2"});
-    const auto id = submit(Wanted::job());
+TEST_P(HearingContract, what_is_ordered_back_is_told_at_each_heartbeat_until_it_starts) {
+    const auto worker = open_session();
+    submit(Wanted::job());
     const auto attempt = claim_one(worker);
-    EXPECT_TRUE(refused(apply(OrderBack{attempt, other}), Errc::conflict));
-    EXPECT_TRUE(refused(apply(OrderBack{{id, Epoch{7}}, worker}), Errc::conflict));
-    EXPECT_TRUE(apply(OrderBack{attempt, worker}).has_value());
-    EXPECT_TRUE(refused(apply(OrderBack{attempt, worker}), Errc::conflict));
+    let_the_confirmation_pass();
+    EXPECT_EQ(send_heartbeat(worker).recall, std::vector{attempt});
+    EXPECT_TRUE(sweep().attempts.empty()) << "once is enough";
+    EXPECT_EQ(send_heartbeat(worker).recall, std::vector{attempt});
     ASSERT_TRUE(start(worker, attempt).has_value());
-    EXPECT_TRUE(refused(apply(OrderBack{attempt, worker}), Errc::conflict));
+    EXPECT_TRUE(send_heartbeat(worker).recall.empty());
 }
 
 TEST_P(HearingContract, a_cancel_is_stronger_than_an_order_back) {
@@ -177,7 +176,7 @@ TEST_P(HearingContract, a_session_that_turns_deaf_is_told_once) {
     let_the_confirmation_pass();
     pass(timing.recall);
     std::size_t told = 0;
-    for (const auto& entry : commit(decided(overdue())).recoveries)
+    for (const auto& entry : commit({sweep_of(overdue())}).recoveries)
         told += entry.incident == Incident::worker_deaf ? 1 : 0;
     EXPECT_EQ(told, 1U);
 }

@@ -21,12 +21,11 @@ protected:
         return all.empty() ? RecoveryLine{} : all.front();
     }
     OpenSession life_after(SessionId previous, const Worker& worker, bool announced) {
+        auto leaving = heartbeat_of(previous);
+        leaving.draining = announced;
+        send(leaving);
         auto change = takeover_of(previous, worker);
-        change.seen = {.detector = Detector::takeover,
-                       .rule = "O5/takeover",
-                       .silent_for = milliseconds(30),
-                       .announced = announced};
-        for (auto& inherited : change.inherited) inherited.rule = "O5/on_disk";
+        change.away = milliseconds(30);
         return change;
     }
 };
@@ -165,8 +164,7 @@ TEST_P(Ledger, a_reinstated_attempt_is_entered_beside_its_loss) {
     submit(Wanted::job());
     const auto attempt = run_one(worker);
     lose(attempt);
-    ASSERT_TRUE(renew(worker).has_value());
-    ASSERT_TRUE(apply(Reinstate{worker, attempt}).has_value());
+    list(worker, attempt);
     EXPECT_EQ(entries().front().entry.incident, Incident::worker_returned);
     EXPECT_EQ(entries().front().entry.repair, Repair::reinstated);
     EXPECT_EQ(entries().size(), 2U);
@@ -199,15 +197,15 @@ TEST_P(Ledger, quarantine_and_expiry_are_entered) {
     EXPECT_EQ(entries().front().entry.time_to_detect, seconds(1));
 }
 
-TEST_P(Ledger, what_is_refused_leaves_no_entry) {
+TEST_P(Ledger, a_sweep_that_finds_nothing_and_one_that_only_tells_leave_no_entry) {
     const auto worker = open_session();
     submit(Wanted::job());
-    const auto attempt = run_one(worker);
-    auto late = settle_of(attempt);
-    late.renewal = Settle::Renewal{worker, session(worker).renewal};
-    ASSERT_TRUE(renew(worker).has_value());
-    EXPECT_TRUE(refused(apply(late), Errc::conflict));
-    EXPECT_TRUE(refused(apply(Reinstate{worker, attempt}), Errc::conflict));
+    run_one(worker);
+    sweep();
+    pass(timing.lease);
+    EXPECT_EQ(told().attempts.size(), 1U);
+    send_heartbeat(worker);
+    sweep();
     EXPECT_TRUE(entries().empty());
 }
 

@@ -46,8 +46,6 @@ constexpr std::array store_bugs = {
     Bug::renewal_lowers_the_deadline,
     Bug::takeover_raises_epoch,
     Bug::late_result_changes_state,
-    Bug::settle_without_state_guard,
-    Bug::settle_over_a_cancel,
     Bug::move_waiting_unchecked,
     Bug::generation_keeps_counts,
     Bug::reinstate_after_claim,

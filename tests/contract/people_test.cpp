@@ -85,7 +85,7 @@ TEST_P(StoreContract, a_held_job_waits_for_a_person) {
     EXPECT_EQ(job(id).queue_deadline, now() + timing.held_by_person);
     EXPECT_TRUE(claim(worker).empty());
     pass(days(10));
-    EXPECT_TRUE(overdue().waits.empty());
+    EXPECT_TRUE(overdue().waiting.empty());
     EXPECT_TRUE(commit({Hold{id, false}}).work_appeared);
     EXPECT_EQ(state(id), JobState::ready);
     EXPECT_EQ(job(id).queue_deadline, now() + job(id).spec->timeouts.queue);
@@ -218,7 +218,7 @@ TEST_P(StoreContract, a_late_ask_after_a_release_is_fenced) {
     const auto attempt = run_one(worker);
     lose(attempt);
     ASSERT_TRUE(apply(DealWithQuarantined{id, Action::release, true}).has_value());
-    ASSERT_TRUE(renew(worker).has_value());
+    EXPECT_EQ(send_heartbeat(worker).answer, HeartbeatAnswer::accept);
     EXPECT_TRUE(refused(start(worker, attempt), Errc::fenced));
     EXPECT_EQ(get<Reported>(report(worker, attempt, success())).answer, ReportAnswer::file_late);
     EXPECT_EQ(state(id), JobState::ready);

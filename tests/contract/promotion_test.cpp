@@ -106,7 +106,7 @@ TEST_P(Promotion, each_end_lets_one_more_of_those_who_wait_go_on) {
 TEST_P(Promotion, a_sweep_finds_nothing_to_repair) {
     define_limit("pool", many);
     sweep();
-    ASSERT_TRUE(apply(PromoteWaiting{{Thing::Kind::limit, "default", "pool"}}).has_value());
+    ASSERT_TRUE(apply(Sweep{.things = {{Thing::Kind::limit, "default", "pool"}}}).has_value());
     EXPECT_EQ(audit().repairs, 0U);
     EXPECT_EQ(count(JobState::ready), promotion_window);
 }

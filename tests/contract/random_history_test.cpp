@@ -33,7 +33,7 @@ protected:
         }
         const auto count = 1 + below(3);
         for (std::uint64_t i = 0; i < count; ++i) changes.push_back(change());
-        if (chance(3)) late_ = decided(overdue());
+        if (chance(3)) late_ = {sweep_of(overdue())};
         both(chance(2) ? server : other_server, std::move(changes));
         if (chance(10)) wall = wall + milliseconds(static_cast<std::int64_t>(below(5'000)));
     }
@@ -41,8 +41,11 @@ protected:
     void compare() {
         EXPECT_EQ(describe(audit()), describe(*run(model_.audit(JobId{}, 100'000))));
         EXPECT_EQ(describe(overdue()), describe(*run(model_.overdue(wall, 1'000))));
-        for (const auto id : sessions_)
-            EXPECT_EQ(describe(session(id)), describe(*run(model_.session(id))));
+        for (const auto id : sessions_) {
+            const auto mine = run(store().session(id));
+            const auto theirs = run(model_.session(id));
+            EXPECT_EQ(mine ? describe(*mine) : "gone", theirs ? describe(*theirs) : "gone");
+        }
         compare_catalogues();
         expect_sound(audit());
         EXPECT_TRUE(overdue().free_things.empty());
@@ -179,19 +182,11 @@ private:
         if (chance(4)) change.directory.boot = "boot-2";
         if (current && !chance(10)) {
             change.life = current->life + 1;
-            change.previous = current->session;
-            for (const auto& r : current->runs) {
-                OpenSession::Inherited inherited{r.attempt, r.state, {}, {}, "O5/on_disk"};
-                if (chance(2)) {
-                    const auto settled = settle_of(r.attempt);
-                    inherited.end = settled.end;
-                    inherited.next = settled.next;
-                }
-                change.inherited.push_back(inherited);
-            }
+            for (const auto& r : current->runs)
+                if (!chance(3)) change.on_disk.push_back(listed(r.attempt, r.assignment));
+            if (chance(4)) change.on_disk.push_back(listed(last_attempt_of_a_job(), 0));
         }
-        change.seen = {chance(4) ? Detector::reboot : Detector::takeover, "O5/takeover", seconds(1),
-                       chance(4)};
+        if (chance(4)) change.away = seconds(1);
         sessions_to_be_ = change.session;
         return change;
     }
@@ -227,10 +222,29 @@ private:
 
     Change heartbeat(SessionId of) {
         const auto view = run(store().session(of));
-        if (!view) return Renew{.session = of, .heartbeat = 1, .lease = timing.lease};
-        auto change = renewal_of(of);
-        if (chance(10)) --change.heartbeat;
+        if (!view) return Heartbeat{.session = of, .number = 1, .lease = timing.lease};
+        auto change = heartbeat_of(of);
+        if (chance(10)) --change.number;
+        if (chance(20)) change.content_hash = below(2);
+        if (chance(6)) change.seen = below(change.seen + 1);
+        for (auto& entry : change.attempts)
+            if (chance(6)) entry = listed(entry.attempt, entry.assignment);
+        std::erase_if(change.attempts, [&](const Listed&) { return chance(8); });
+        if (chance(4)) change.attempts.push_back(listed(last_attempt_of_a_job(), 0));
         return change;
+    }
+
+    Listed listed(AttemptKey attempt, std::uint64_t assignment) {
+        using Phase = Listed::Phase;
+        return {attempt, assignment,
+                pick(std::array{Phase::unstarted, Phase::running, Phase::ended})};
+    }
+    // Of whoever had it; mostly its newest.
+    AttemptKey last_attempt_of_a_job() {
+        const auto id = any_job();
+        const auto view = run(store().jobs({id}));
+        if (view->empty() || view->front().epoch == Epoch{}) return {id, Epoch{0}};
+        return {id, view->front().epoch};
     }
 
     // A message about a job's newest attempt from its last owner, who may have lost it.
@@ -239,8 +253,10 @@ private:
         if (view->empty() || view->front().attempts.empty()) return tick();
         const auto& last = view->front().attempts.back();
         const AttemptKey attempt{view->front().id, last.epoch};
-        if (chance(3)) return report(last.session, attempt);
-        return Reinstate{last.session, attempt, {Detector::heartbeat, "O1/presumed_lost_is_alive"}};
+        if (chance(3) || !run(store().session(last.session))) return report(last.session, attempt);
+        auto change = heartbeat_of(last.session);
+        change.attempts.push_back(listed(attempt, last.assignment));
+        return change;
     }
 
     Change by_a_worker() {
@@ -297,9 +313,9 @@ private:
             case 4: return tick();
             case 5: return by_a_person();
             case 6: {
-                const auto view = run(store().jobs({any_job()}));
-                if (view->empty() || !view->front().run) return tick();
-                return settle_of(view->front().run->attempt);
+                Sweep sweep = sweep_of(overdue());
+                if (chance(2)) sweep.waiting.push_back(any_job());
+                return sweep;
             }
             default: return by_a_worker();
         }

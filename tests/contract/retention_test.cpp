@@ -84,7 +84,7 @@ TEST_P(Retention, never_touches_a_job_that_has_not_ended) {
 TEST_P(Retention, what_is_in_quarantine_waits_for_a_person) {
     const auto worker = open_session();
     const auto id = submit(Wanted::once());
-    ASSERT_TRUE(apply(settle_of(run_one(worker))).has_value());
+    lose(run_one(worker));
     ASSERT_EQ(state(id), JobState::quarantined);
     pass(timing.retention);
     EXPECT_TRUE(forget().empty());
@@ -134,7 +134,7 @@ TEST_P(Retention, a_session_goes_when_no_attempt_can_name_it) {
     EXPECT_EQ(forget(), std::vector{id});
     EXPECT_TRUE(is_known(first)) << "a job that was there with it is there";
     const DealWithQuarantined discard{.job = running, .action = QuarantineAction::discard};
-    ASSERT_TRUE(apply(settle_of({running, Epoch{1}})).has_value());
+    sweep();
     ASSERT_TRUE(apply(discard).has_value());
     pass(timing.retention);
     EXPECT_EQ(forget(), std::vector{running});
@@ -176,7 +176,7 @@ TEST_P(Retention, the_key_of_a_removed_job_says_gone_until_its_own_time_is_over)
 TEST_P(Retention, a_released_job_begins_a_new_time_at_its_next_end) {
     const auto worker = open_session();
     const auto id = submit(Wanted::once());
-    ASSERT_TRUE(apply(settle_of(run_one(worker))).has_value());
+    lose(run_one(worker));
     pass(timing.retention);
     const DealWithQuarantined release{
         .job = id, .action = QuarantineAction::release, .may_still_run = true};
@@ -209,7 +209,7 @@ TEST_P(Retention, the_evidence_of_a_late_result_is_kept) {
     const auto worker = open_session();
     const auto id = submit(Wanted::once());
     const auto attempt = run_one(worker);
-    ASSERT_TRUE(apply(settle_of(attempt)).has_value());
+    lose(attempt);
     const auto evidence = std::make_shared<const Evidence>(Evidence{.result = "1"});
     ASSERT_TRUE(apply(Report{worker, attempt, success(), evidence}).has_value());
     ASSERT_TRUE(last_attempt(id).late_result);

@@ -196,25 +196,22 @@ TEST_P(StoreContract, a_refusal_touches_nothing) {
     const auto ended = open_session({.name = "worker-2"});
     ASSERT_TRUE(apply(EndSession{ended}).has_value());
     const auto id = submit(Wanted::keyed("k"));
-    const auto attempt = run_one(mine);
+    run_one(mine);
     const auto waiting = submit(Wanted::keyed("k"));
-    ASSERT_TRUE(renew(mine).has_value());
+    send_heartbeat(mine);
     pass(seconds(1));
 
     const auto clock = audit().clock;
-    auto old_heartbeat = renewal_of(mine);
-    old_heartbeat.heartbeat = 1;
-    auto settled = settle_of(attempt);
-    settled.state = JobState::starting;
-    const AttemptKey wrong{id, attempt.epoch.next()};
+    auto stale = open_session_of({.name = "worker-1"});
+    stale.session = mine;
+    auto unknown = heartbeat_of(mine);
+    unknown.session = SessionId{next_id()};
     const auto before = describe(audit()) + describe(session(mine)) + describe(session(ended));
     const auto reply =
-        commit({old_heartbeat, Tick{clock.tick + 1, clock}, submit_of(Wanted::limited("undefined")),
-                open_session_of({.name = "worker-1"}), settled, Reinstate{mine, attempt},
-                OrderKill{wrong, Cause::cancelled}, Hold{id, true}, Hold{waiting, false},
-                MoveWaiting{waiting, Epoch{7}, JobState::ready, {WaitDecision::Kind::expire}},
-                DealWithQuarantined{id}, TakeKeeper{{ServerId{1}, 9, {}}, {}},
-                DefineLimit{"default", "zero", 0}, Cancel{JobId{next_id()}}});
+        commit({unknown, Tick{clock.tick + 1, clock}, submit_of(Wanted::limited("undefined")),
+                stale, Hold{id, true}, Hold{waiting, false}, DealWithQuarantined{id},
+                TakeKeeper{{ServerId{1}, 9, {}}, {}}, DefineLimit{"default", "zero", 0},
+                Cancel{JobId{next_id()}}});
     for (const auto& refusal : reply.replies) {
         EXPECT_FALSE(refusal.has_value());
         EXPECT_FALSE(refusal.is(Errc::fenced));  // those are counted, see below
@@ -234,7 +231,7 @@ TEST_P(StoreContract, a_fenced_refusal_touches_only_the_count_of_them) {
     auto before = audit();
     const auto reply = commit({Start{stranger, attempt}, Report{stranger, attempt, success()},
                                Progress{Progress::Kind::begin, stranger, attempt, ""},
-                               renewal_of(ended), OpenStream{ended}, Claim{ended, 1, 1}});
+                               OpenStream{ended}, Claim{ended, 1, 1}});
     for (const auto& refusal : reply.replies) EXPECT_TRUE(refused(refusal, Errc::fenced));
     before.fenced += reply.replies.size();
     EXPECT_EQ(describe(audit()), describe(before));

@@ -29,7 +29,7 @@ TEST_P(StoreContract, a_new_session_has_a_lease_and_nothing_else) {
 TEST_P(StoreContract, an_unknown_session_is_not_found) {
     const SessionId unknown{next_id()};
     EXPECT_TRUE(run(store().session(unknown)).is(Errc::not_found));
-    EXPECT_TRUE(refused(apply(Renew{.session = unknown, .heartbeat = 1}), Errc::not_found));
+    EXPECT_TRUE(refused(apply(Heartbeat{.session = unknown, .number = 1}), Errc::not_found));
     EXPECT_TRUE(refused(apply(OpenStream{unknown}), Errc::not_found));
     EXPECT_TRUE(refused(apply(EndSession{unknown}), Errc::not_found));
 }
@@ -46,18 +46,16 @@ TEST_P(StoreContract, a_session_id_is_used_once) {
 TEST_P(StoreContract, a_heartbeat_renews_the_lease) {
     const auto worker = open_session();
     pass(seconds(2));
-    auto heartbeat = renewal_of(worker);
+    auto heartbeat = heartbeat_of(worker);
     heartbeat.content_hash = 77;
     heartbeat.seen = 5;
     heartbeat.slots = 3;
     heartbeat.offer.queues = {"mail"};
-    const auto renewed = get<Renewed>(apply(heartbeat));
-    EXPECT_EQ(renewed.deadline, now() + timing.lease);
-    EXPECT_EQ(renewed.renewal, 2U);
+    EXPECT_EQ(send(heartbeat).answer, HeartbeatAnswer::accept);
     const auto view = session(worker);
-    EXPECT_EQ(view.lease_deadline, renewed.deadline);
+    EXPECT_EQ(view.lease_deadline, now() + timing.lease);
     EXPECT_EQ(view.renewal, 2U);
-    EXPECT_EQ(view.heartbeat, heartbeat.heartbeat);
+    EXPECT_EQ(view.heartbeat, heartbeat.number);
     EXPECT_EQ(view.content_hash, 77U);
     EXPECT_EQ(view.seen, 5U);
     EXPECT_EQ(view.slots, 3U);
@@ -67,17 +65,77 @@ TEST_P(StoreContract, a_heartbeat_renews_the_lease) {
 
 TEST_P(StoreContract, a_heartbeat_that_is_not_newer_is_ignored) {
     const auto worker = open_session();
-    auto heartbeat = renewal_of(worker);
-    heartbeat.heartbeat = 5;
-    ASSERT_TRUE(apply(heartbeat).has_value());
+    auto heartbeat = heartbeat_of(worker);
+    heartbeat.number = 5;
+    EXPECT_EQ(send(heartbeat).answer, HeartbeatAnswer::accept);
     pass(seconds(2));
     const auto before = describe(session(worker));
-    EXPECT_TRUE(refused(apply(heartbeat), Errc::conflict));
-    heartbeat.heartbeat = 4;
-    EXPECT_TRUE(refused(apply(heartbeat), Errc::conflict));
+    EXPECT_EQ(send(heartbeat).answer, HeartbeatAnswer::ignore);
+    heartbeat.number = 4;
+    EXPECT_EQ(send(heartbeat).answer, HeartbeatAnswer::ignore);
     EXPECT_EQ(describe(session(worker)), before);
-    heartbeat.heartbeat = 9;  // numbers may be left out
-    EXPECT_TRUE(apply(heartbeat).has_value());
+    heartbeat.number = 9;  // numbers may be left out
+    EXPECT_EQ(send(heartbeat).answer, HeartbeatAnswer::accept);
+}
+
+// O5: one number with two contents is a cloned machine.
+TEST_P(StoreContract, a_session_that_says_two_things_under_one_number_ends) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::job());
+    run_one(worker);
+    auto heartbeat = heartbeat_of(worker);
+    EXPECT_EQ(send(heartbeat).answer, HeartbeatAnswer::accept);
+    heartbeat.content_hash = 1;
+    EXPECT_EQ(send(heartbeat).answer, HeartbeatAnswer::cloned);
+    EXPECT_FALSE(session(worker).open);
+    EXPECT_EQ(state(id), JobState::running) << "until its lease ends";
+    heartbeat.number = 9;
+    EXPECT_EQ(send(heartbeat).answer, HeartbeatAnswer::session_ended);
+}
+
+TEST_P(StoreContract, what_a_heartbeat_does_not_list_and_has_seen_did_not_start_or_is_lost) {
+    const auto worker = open_session();
+    const auto lost = submit(Wanted::once());
+    const auto unstarted = submit(Wanted::once());
+    const auto started = run_one(worker);
+    claim_one(worker);
+    auto heartbeat = heartbeat_of(worker);
+    heartbeat.attempts.clear();
+    const auto ended = send(heartbeat).ended;
+    ASSERT_EQ(ended.size(), 2U);
+    EXPECT_EQ(ended[0].attempt, started);
+    EXPECT_EQ(state(lost), JobState::quarantined);
+    EXPECT_EQ(last_attempt(lost).end->cause, Cause::shim_lost);
+    EXPECT_EQ(state(unstarted), JobState::ready);
+    EXPECT_EQ(last_attempt(unstarted).end->ran, Ran::no);
+}
+
+TEST_P(StoreContract, what_a_heartbeat_has_not_seen_is_sent_again_with_all_that_it_needs) {
+    const auto worker = open_session();
+    submit(Wanted::resumable());
+    const auto first = run_one(worker);
+    ASSERT_TRUE(progress(worker, first, Progress::Kind::checkpoint, "half").has_value());
+    finish(worker, first, conflict_with_somebody());
+    const auto assignment = claim(worker, 1).front();
+    auto heartbeat = heartbeat_of(worker);
+    heartbeat.seen = assignment.number - 1;
+    heartbeat.attempts.clear();
+    const auto resent = send(heartbeat).resent;
+    ASSERT_EQ(resent.size(), 1U);
+    EXPECT_EQ(resent[0].attempt, assignment.attempt);
+    EXPECT_EQ(resent[0].number, assignment.number);
+    EXPECT_EQ(resent[0].checkpoint, "half");
+    EXPECT_EQ(resent[0].spec, assignment.spec);
+}
+
+TEST_P(StoreContract, a_heartbeat_confirms_a_start_of_which_nothing_was_heard) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::job());
+    claim_one(worker);
+    auto heartbeat = heartbeat_of(worker);
+    heartbeat.attempts[0].phase = Listed::Phase::running;
+    EXPECT_TRUE(send(heartbeat).stop.empty());
+    EXPECT_EQ(state(id), JobState::running);
 }
 
 // A worker that takes nothing after crashes is not one that a person has stopped.
@@ -85,7 +143,7 @@ TEST_P(StoreContract, a_session_drains_only_if_it_says_so) {
     const auto worker = open_session();
     for (const std::uint32_t slots : {0U, 4U})
         for (const bool draining : {true, false}) {
-            auto heartbeat = renewal_of(worker);
+            auto heartbeat = heartbeat_of(worker);
             heartbeat.slots = slots;
             heartbeat.draining = draining;
             ASSERT_TRUE(apply(heartbeat).has_value());
@@ -95,22 +153,22 @@ TEST_P(StoreContract, a_session_drains_only_if_it_says_so) {
 
 TEST_P(StoreContract, renewals_only_ever_raise_the_deadline) {
     const auto worker = open_session();
-    auto detaching = renewal_of(worker);
+    auto detaching = heartbeat_of(worker);
     detaching.lease = timing.detach_lease;
     ASSERT_TRUE(apply(detaching).has_value());
     const auto deadline = now() + timing.detach_lease;
     pass(seconds(1));
-    EXPECT_EQ(get<Renewed>(renew(worker)).deadline, deadline);
+    send_heartbeat(worker);
     EXPECT_EQ(session(worker).lease_deadline, deadline);
 }
 
 TEST_P(StoreContract, what_a_session_has_seen_only_ever_rises) {
     const auto worker = open_session();
-    auto heartbeat = renewal_of(worker);
+    auto heartbeat = heartbeat_of(worker);
     heartbeat.seen = 5;
     ASSERT_TRUE(apply(heartbeat).has_value());
     heartbeat.seen = 3;
-    ++heartbeat.heartbeat;
+    ++heartbeat.number;
     ASSERT_TRUE(apply(heartbeat).has_value());
     EXPECT_EQ(session(worker).seen, 5U);
 }
@@ -120,9 +178,9 @@ TEST_P(StoreContract, a_heartbeat_after_the_lease_ran_out_revives_it) {
     submit(Wanted::job());
     run_one(worker);
     pass(timing.lease + seconds(5));
-    EXPECT_EQ(overdue().runs.size(), 1U);
-    ASSERT_TRUE(renew(worker).has_value());
-    EXPECT_TRUE(overdue().runs.empty());
+    EXPECT_EQ(told().attempts.size(), 1U);
+    send_heartbeat(worker);
+    EXPECT_TRUE(told().attempts.empty());
 }
 
 TEST_P(StoreContract, every_stream_has_a_higher_number) {
@@ -136,7 +194,7 @@ TEST_P(StoreContract, an_ended_session_is_fenced) {
     const auto worker = open_session();
     ASSERT_TRUE(apply(EndSession{worker}).has_value());
     EXPECT_FALSE(session(worker).open);
-    EXPECT_TRUE(refused(renew(worker), Errc::fenced));
+    EXPECT_EQ(send_heartbeat(worker).answer, HeartbeatAnswer::session_ended);
     EXPECT_TRUE(refused(apply(OpenStream{worker}), Errc::fenced));
     EXPECT_TRUE(refused(try_claim(worker), Errc::fenced));
     EXPECT_TRUE(apply(EndSession{worker}).has_value());  // saying it again is fine
@@ -149,7 +207,7 @@ TEST_P(StoreContract, attempts_of_an_ended_session_stay_until_its_lease_ends) {
     ASSERT_TRUE(apply(EndSession{worker}).has_value());
     EXPECT_EQ(state(id), JobState::running);
     pass(timing.lease - microseconds(1));
-    EXPECT_TRUE(overdue().runs.empty());
+    EXPECT_TRUE(sweep().attempts.empty());
     pass(microseconds(1));
     sweep();
     EXPECT_FALSE(job(id).run.has_value());
@@ -212,7 +270,7 @@ TEST_P(StoreContract, a_takeover_moves_attempts_with_their_epochs) {
 // Shims were told of the longer lease before the worker detached (L2).
 TEST_P(StoreContract, a_takeover_does_not_shorten_the_lease) {
     const auto worker = open_session();
-    auto detaching = renewal_of(worker);
+    auto detaching = heartbeat_of(worker);
     detaching.lease = timing.detach_lease;
     ASSERT_TRUE(apply(detaching).has_value());
     const auto deadline = now() + timing.detach_lease;
@@ -222,63 +280,57 @@ TEST_P(StoreContract, a_takeover_does_not_shorten_the_lease) {
     EXPECT_EQ(session(heir.session).lease_deadline, deadline);
 }
 
-TEST_P(StoreContract, a_takeover_settles_what_is_not_on_disk) {
+TEST_P(StoreContract, a_takeover_ends_what_is_not_on_disk) {
     const auto old_life = open_session();
     const auto id = submit(Wanted::once());
     const auto attempt = claim_one(old_life);
     auto heir = takeover_of(old_life, {});
-    const AttemptEnd end{.cause = Cause::worker_lost, .ran = Ran::no, .reported = true};
-    heir.inherited[0].end = end;
-    heir.inherited[0].next = {.kind = Next::Kind::again_now, .rule = "any/did_not_run"};
-    EXPECT_TRUE(commit({heir}).work_appeared);
+    heir.on_disk.clear();
+    const auto reply = commit({heir});
+    EXPECT_TRUE(reply.work_appeared);
+    EXPECT_EQ(get<SessionOpened>(reply.replies[0]).ended.size(), 1U);
     EXPECT_EQ(state(id), JobState::ready);
-    EXPECT_EQ(last_attempt(id).end, end);
+    EXPECT_EQ(last_attempt(id).end->ran, Ran::no);
     EXPECT_EQ(last_attempt(id).rule, "any/did_not_run");
     EXPECT_FALSE(job(id).presumed_lost);
     EXPECT_TRUE(refused(start(old_life, attempt), Errc::fenced));
 }
 
-TEST_P(StoreContract, a_takeover_by_who_did_not_know_the_current_session_is_refused) {
-    const auto first = open_session();
-    EXPECT_TRUE(refused(apply(open_session_of({})), Errc::conflict));
-    const auto heir = takeover_of(first, {});
-    ASSERT_TRUE(apply(heir).has_value());
-    auto late = takeover_of(first, {});
-    EXPECT_TRUE(refused(apply(late), Errc::conflict));
-    EXPECT_TRUE(session(heir.session).open);
-    auto elsewhere = takeover_of(heir.session, {.name = "worker-2"});
-    EXPECT_TRUE(refused(apply(elsewhere), Errc::conflict));
-}
-
-TEST_P(StoreContract, a_takeover_of_another_set_of_attempts_is_refused) {
-    const auto worker = open_session();
+TEST_P(StoreContract, an_opening_counts_once) {
+    const auto first = open_session_of({});
+    EXPECT_EQ(get<SessionOpened>(apply(first)).session, first.session);
     submit(Wanted::job());
-    const auto none = takeover_of(worker, {});
-    const auto attempt = claim_one(worker);
-    EXPECT_TRUE(refused(apply(none), Errc::conflict));
-    const auto one = takeover_of(worker, {});
-    ASSERT_TRUE(start(worker, attempt).has_value());
-    EXPECT_TRUE(refused(apply(one), Errc::conflict)) << "its state has changed";
-    const auto running = takeover_of(worker, {});
-    finish(worker, attempt, conflict_with_somebody());
-    EXPECT_TRUE(refused(apply(running), Errc::conflict));
-    run_one(worker);
-    EXPECT_TRUE(refused(apply(running), Errc::conflict)) << "another epoch";
-    EXPECT_TRUE(session(worker).open);
-    EXPECT_TRUE(apply(takeover_of(worker, {})).has_value());
+    auto again = open_session_of({});
+    again.life = first.life;
+    const auto repeated = get<SessionOpened>(apply(again));
+    EXPECT_EQ(repeated.opening, Opening::repeated);
+    EXPECT_EQ(repeated.session, first.session);
+    EXPECT_TRUE(session(first.session).open);
 }
 
-TEST_P(StoreContract, a_takeover_that_was_decided_before_a_cancel_is_refused) {
+TEST_P(StoreContract, an_earlier_life_and_a_living_twin_are_refused) {
+    const auto first = open_session();
+    auto heir = takeover_of(first, {});
+    EXPECT_EQ(get<SessionOpened>(apply(heir)).opening, Opening::take_over);
+    EXPECT_TRUE(refused(apply(open_session_of({})), Errc::fenced)) << "an earlier life";
+    auto twin = takeover_of(heir.session, {.boot = "boot-2"});
+    EXPECT_TRUE(refused(apply(twin), Errc::conflict)) << "the other one is alive";
+    EXPECT_TRUE(session(heir.session).open);
+    pass(timing.suspect);
+    EXPECT_EQ(get<SessionOpened>(apply(twin)).opening, Opening::after_reboot);
+    EXPECT_FALSE(session(heir.session).open);
+}
+
+TEST_P(StoreContract, after_a_reboot_what_was_cancelled_is_cancelled) {
     const auto worker = open_session();
     const auto id = submit(Wanted::job());
     run_one(worker);
-    auto heir = takeover_of(worker, {.boot = "boot-2"});
-    heir.inherited[0].end = AttemptEnd{.cause = Cause::host_lost, .ran = Ran::maybe};
-    heir.inherited[0].next = {.kind = Next::Kind::again_now, .rule = "default/owner_lost"};
     ASSERT_TRUE(apply(Cancel{id}).has_value());
-    EXPECT_TRUE(refused(apply(heir), Errc::conflict));
-    EXPECT_EQ(state(id), JobState::running);
-    EXPECT_TRUE(session(worker).open);
+    pass(timing.suspect);
+    auto heir = takeover_of(worker, {.boot = "boot-2"});
+    heir.on_disk.clear();
+    ASSERT_TRUE(apply(heir).has_value());
+    EXPECT_EQ(state(id), JobState::cancelled);
 }
 
 TEST_P(StoreContract, a_takeover_keeps_kill_orders_and_cleanness) {
@@ -292,17 +344,17 @@ TEST_P(StoreContract, a_takeover_keeps_kill_orders_and_cleanness) {
     EXPECT_TRUE(job(id).run->clean);
 }
 
-TEST_P(StoreContract, a_takeover_frees_the_keys_of_what_it_settles) {
+TEST_P(StoreContract, a_takeover_frees_the_keys_of_what_it_ends) {
     const auto worker = open_session();
     submit(Wanted::keyed("k"));
     const auto second = submit(Wanted::keyed("k"));
     const auto attempt = run_one(worker);
     EXPECT_TRUE(claim(worker).empty());
+    pass(timing.suspect);
     auto heir = takeover_of(worker, {.boot = "boot-2"});
-    heir.inherited[0].end = AttemptEnd{.cause = Cause::host_lost, .reported = true};
-    heir.inherited[0].next = {.state = JobState::quarantined, .rule = "P4/may_have_run"};
+    heir.on_disk.clear();
     ASSERT_TRUE(apply(heir).has_value());
-    EXPECT_EQ(state(attempt.job), JobState::quarantined);
+    EXPECT_EQ(last_attempt(attempt.job).end->cause, Cause::host_lost);
     EXPECT_EQ(state(second), JobState::ready);
 }
 

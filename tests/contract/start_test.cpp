@@ -112,9 +112,12 @@ TEST_P(StoreContract, an_ask_after_a_cancel_is_fenced) {
 
 TEST_P(StoreContract, an_ask_of_an_attempt_that_is_to_be_killed_is_fenced) {
     const auto worker = open_session();
-    submit(Wanted::once());
+    auto spec = Wanted::once();
+    spec.timeouts.total = seconds(1);
+    submit(spec);
     const auto attempt = claim_one(worker);
-    ASSERT_TRUE(apply(OrderKill{attempt, Cause::timeout_total}).has_value());
+    pass(seconds(1));
+    sweep();
     EXPECT_TRUE(refused(start(worker, attempt), Errc::fenced));
 }
 
@@ -136,7 +139,7 @@ TEST_P(StoreContract, a_confirmed_start_is_not_overdue_any_more) {
     submit(Wanted::job());
     run_one(worker);
     pass_with_heartbeats(timing.confirm + seconds(1));
-    EXPECT_TRUE(overdue().runs.empty());
+    EXPECT_TRUE(told().attempts.empty());
 }
 
 TEST_P(StoreContract, an_attempt_begins_dirty_and_is_clean_after_a_checkpoint) {

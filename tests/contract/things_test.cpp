@@ -272,7 +272,7 @@ TEST_P(StoreContract, a_free_thing_that_was_offered_is_nobodys_mistake) {
     finish(worker, attempt, success());
     // One is promoted and not claimed yet, one is still blocked, and the key is free.
     EXPECT_TRUE(overdue().free_things.empty());
-    ASSERT_TRUE(apply(PromoteWaiting{key("k")}).has_value());
+    ASSERT_TRUE(apply(Sweep{.things = {key("k")}}).has_value());
     EXPECT_EQ(audit().repairs, 0U);
 }
 
@@ -282,9 +282,9 @@ TEST_P(StoreContract, asking_to_promote_for_a_taken_thing_promotes_nobody) {
     submit(Wanted::limited("gpu"));
     const auto second = submit(Wanted::limited("gpu"));
     EXPECT_EQ(claim(worker).size(), 1U);
-    ASSERT_TRUE(apply(PromoteWaiting{limit("gpu")}).has_value());
+    ASSERT_TRUE(apply(Sweep{.things = {limit("gpu")}}).has_value());
     EXPECT_EQ(state(second), JobState::blocked);
-    EXPECT_TRUE(refused(apply(PromoteWaiting{limit("undefined")}), Errc::not_found));
+    EXPECT_TRUE(get<Swept>(apply(Sweep{.things = {limit("undefined")}})).things.empty());
 }
 
 TEST_P(StoreContract, a_promoted_job_that_leaves_lets_the_next_one_have_it) {

@@ -11,9 +11,9 @@ namespace {
 struct InWords {
     Trace& trace;
 
-    std::string operator()(const Renew& c) const {
-        return fmt::format("renew {} number {} seen {}", trace.name(c.session), c.heartbeat,
-                           c.seen);
+    std::string operator()(const Heartbeat& c) const {
+        return fmt::format("heartbeat {} number {} seen {} lists {}", trace.name(c.session),
+                           c.number, c.seen, c.attempts.size());
     }
     // The time of a tick is no real duration here: each advances by the same step.
     std::string operator()(const Tick& c) const {
@@ -26,8 +26,8 @@ struct InWords {
         return fmt::format("claim {} stream {} max {}", trace.name(c.session), c.stream, c.max);
     }
     std::string operator()(const OpenSession& c) const {
-        return fmt::format("open {} life {} inherits {}", trace.name(c.session), c.life,
-                           c.inherited.size());
+        return fmt::format("open {} life {} on disk {}", trace.name(c.session), c.life,
+                           c.on_disk.size());
     }
     std::string operator()(const OpenStream& c) const {
         return "open stream of " + trace.name(c.session);
@@ -37,14 +37,10 @@ struct InWords {
         return fmt::format("report {} {}{}", trace.name(c.attempt), to_string(c.end.cause),
                            c.end.succeeded ? " success" : "");
     }
-    std::string operator()(const Settle& c) const {
-        return fmt::format("settle {} in {} as {}, ran {}, by {}", trace.name(c.attempt),
-                           to_string(c.state), to_string(c.end.cause), to_string(c.end.ran),
-                           c.next.rule);
-    }
-    std::string operator()(const MoveWaiting& c) const {
-        return fmt::format("move {} from {} by {}", trace.name(c.job), to_string(c.state),
-                           c.decision.rule);
+    std::string operator()(const Sweep& c) const {
+        std::string text = "sweep";
+        for (const auto job : c.waiting) text += " " + trace.name(job);
+        return text;
     }
     std::string operator()(const Cancel& c) const { return "cancel " + trace.name(c.job); }
     std::string operator()(const Hold& c) const {
@@ -66,8 +62,22 @@ struct ReplyInWords {
     Trace& trace;
 
     std::string operator()(const Applied&) const { return "applied"; }
-    std::string operator()(const Renewed& r) const {
-        return fmt::format("renewal {} until {} us", r.renewal, r.deadline.us);
+    std::string operator()(const HeartbeatTaken& r) const {
+        return fmt::format("answer {} resent {} stop {} kill {} recall {} ended {}",
+                           static_cast<int>(r.answer), r.resent.size(), r.stop.size(),
+                           r.kill.size(), r.recall.size(), r.ended.size());
+    }
+    std::string operator()(const SessionOpened& r) const {
+        return fmt::format("opened {} as {} ended {}", trace.name(r.session),
+                           static_cast<int>(r.opening), r.ended.size());
+    }
+    std::string operator()(const Swept& r) const {
+        std::string text = "swept";
+        for (const auto& a : r.attempts)
+            text += fmt::format(" {} by {}", trace.name(a.attempt), a.decision.rule);
+        for (const auto& w : r.waiting)
+            text += fmt::format(" {} by {}", trace.name(w.newest.job), w.decision.rule);
+        return text;
     }
     std::string operator()(const Submitted& r) const {
         return fmt::format("{} {} {}", r.created ? "created" : "found", trace.name(r.id),
@@ -125,8 +135,7 @@ std::string Trace::of(const ChangeReply& reply) {
 
 std::string Trace::of(const OverdueView& view) {
     std::string text = fmt::format("tick {}", view.clock.tick);
-    for (const auto& overdue : view.runs) text += " run " + name(overdue.run.attempt);
-    for (const auto& overdue : view.waits) text += " wait " + name(overdue.job);
+    for (const auto job : view.waiting) text += " wait " + name(job);
     return text + fmt::format(" free {}", view.free_things.size());
 }
 

@@ -133,7 +133,7 @@ TEST(DirectoryStory, a_sweep_that_was_late_takes_nothing_from_the_next_session) 
     const auto job =
         story.submit({.effects = Effects::once, .runs_for = seconds(60), .hold = seconds(0)});
     story.run_until_running(job);
-    story.keep(commit_of("settle"));
+    story.keep(commit_of("sweep"));
     story.kill(worker(0));
     story.run_until_kept();
     story.start(server(1));

@@ -230,7 +230,7 @@ TEST(EndingStory, a_cancel_counts_although_the_loss_of_its_worker_was_decided_be
     story.kill(server(1));
     const auto job = story.submit({.runs_for = hours(1)});
     story.run_until_running(job);
-    story.keep(commit_of("settle"));
+    story.keep(commit_of("sweep"));
     story.kill(worker(0));
     story.run_until_kept();
     story.start(server(1));

@@ -72,13 +72,13 @@ TEST(OwnershipStory, a_sweep_that_was_late_takes_no_renewed_lease_away) {
     story.kill(server(1));
     const auto job = story.submit({.runs_for = seconds(60)});
     story.run_until_running(job);
-    story.keep(commit_of("settle"));
+    story.keep(commit_of("sweep"));
     story.cut(worker(0));
     story.run_until_kept();
 
     story.start(server(1));
     story.heal(server(1), worker(0));
-    story.run_until_seen(reply_to_commit_of("renew"));
+    story.run_until_seen(reply_to_commit_of("heartbeat"));
     story.deliver_kept();
     story.run_for(milliseconds(50));
 

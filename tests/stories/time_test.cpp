@@ -102,7 +102,7 @@ TEST(TimeStory, a_lease_lives_on_while_one_servers_renewals_fail_and_anothers_ti
     const auto job = story.submit({.runs_for = seconds(40)});
     story.run_until_running(job);
 
-    story.keep(commit_of("renew"));
+    story.keep(commit_of("heartbeat"));
     story.run_until_kept();
     story.run_until_ended(job);
 

@@ -4,9 +4,9 @@
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/recovery_views.h"
+#include "core/custom_policy.h"
 #include "core/recovery.h"
 #include "core/why.h"
-#include "server/settling.h"
 #include "wire/json_writer.h"
 #include "wire/text_time.h"
 
@@ -34,7 +34,16 @@ bool runs_again_after_loss(const RunView& run) {
                                            .clean = run.clean,
                                            .order = run.order,
                                            .clock = {.now = ServiceTime{INT64_MAX}}});
-    return decision.end && next_after(run, judged(run, *decision.end)).kind != Next::Kind::ended;
+    if (!decision.end) return false;
+    const auto policy = judging_policy(run);
+    const auto end = judged(*decision.end, policy, nullptr);
+    const auto next = decide_next({.end = end,
+                                   .policy = policy,
+                                   .effects = run.spec->effects,
+                                   .counts = with(run.counts, end),
+                                   .cancel_requested = run.order == Cause::cancelled,
+                                   .attempt = run.attempt});
+    return next.kind != Next::Kind::ended;
 }
 
 WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {

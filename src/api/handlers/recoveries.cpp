@@ -63,8 +63,7 @@ constexpr std::array recover_fields = {JsonField<RecoverWish>{
 
 std::string_view outcome_of(const SweepFinding& finding, bool carried_out) {
     if (!finding.acts) return "left_alone";
-    if (!carried_out) return "would_do";
-    return finding.refused ? "refused" : "done";
+    return carried_out ? "done" : "would_do";
 }
 
 void write_finding(JsonWriter& out, const SweepFinding& finding, bool carried_out) {
@@ -76,7 +75,6 @@ void write_finding(JsonWriter& out, const SweepFinding& finding, bool carried_ou
     out.field("saw", finding.saw);
     out.field("does", finding.does);
     out.field("outcome", outcome_of(finding, carried_out));
-    if (finding.refused) out.field("why", finding.refused->what);
     out.field("seen_by", finding.seen_by);
     out.field("rule", finding.rule);
     out.end_object();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/next_of.h"
+
 namespace perdure {
 namespace {
 
@@ -27,21 +29,7 @@ void FailureLog::note(JobId job, const Next& next) {
 }
 
 void FailureLog::look_at(const Change& change, const ChangeReply& reply) {
-    if (!reply) return;
-    if (const auto* report = std::get_if<Report>(&change)) {
-        const auto* said = std::get_if<Reported>(&*reply);
-        if (said && said->next) note(report->attempt.job, *said->next);
-    } else if (const auto* settle = std::get_if<Settle>(&change)) {
-        note(settle->attempt.job, settle->next);
-    } else if (const auto* open = std::get_if<OpenSession>(&change)) {
-        for (const auto& inherited : open->inherited)
-            if (inherited.end) note(inherited.attempt.job, inherited.next);
-    } else if (const auto* moved = std::get_if<MoveWaiting>(&change)) {
-        using Kind = WaitDecision::Kind;
-        const auto kind = moved->decision.kind;
-        if (kind == Kind::fail || kind == Kind::expire)
-            note(moved->job, {.state = kind == Kind::fail ? JobState::failed : JobState::expired});
-    }
+    for_each_next(change, reply, [this](JobId job, const Next& next) { note(job, next); });
 }
 
 Task<void> FailureLog::run(Stop& stop) {

@@ -1,6 +1,5 @@
 #include "server/sessions/live_progress.h"
 
-#include <set>
 #include <utility>
 
 namespace perdure {
@@ -11,22 +10,28 @@ constexpr std::size_t notes_max = 100'000;
 
 }  // namespace
 
-void LiveProgress::hear(const SessionView& session, std::vector<ProgressNote> notes) {
-    std::erase_if(notes_,
-                  [&](const auto& entry) { return entry.second.session == session.session; });
-    std::set<AttemptKey> running;
-    for (const auto& run : session.runs) running.insert(run.attempt);
-    if (notes_.size() > notes_max) notes_.clear();
+void LiveProgress::hear(SessionId session, const std::set<AttemptKey>& running,
+                        std::vector<ProgressNote> notes) {
+    if (const auto known = told_by_.find(session); known != told_by_.end()) {
+        for (const auto& attempt : known->second) notes_.erase(attempt);
+        told_by_.erase(known);
+    }
+    if (notes.empty()) return;
+    if (notes_.size() > notes_max) {
+        notes_.clear();
+        told_by_.clear();
+    }
     for (auto& note : notes) {
         if (!running.contains(note.attempt)) continue;
         if (note.text.size() > progress_text_max) note.text.resize(progress_text_max);
-        notes_.insert_or_assign(note.attempt, Heard{session.session, std::move(note)});
+        told_by_[session].push_back(note.attempt);
+        notes_.insert_or_assign(note.attempt, std::move(note));
     }
 }
 
 const ProgressNote* LiveProgress::find(AttemptKey attempt) const {
     const auto found = notes_.find(attempt);
-    return found == notes_.end() ? nullptr : &found->second.note;
+    return found == notes_.end() ? nullptr : &found->second;
 }
 
 }  // namespace perdure

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,17 +16,15 @@ namespace perdure {
 
 class LiveProgress {
 public:
-    // Replaces what the session has said before. `session` is as the store has it now.
-    void hear(const SessionView& session, std::vector<ProgressNote> notes);
+    // Replaces what the session has said before. `running`: the attempts that are its own.
+    void hear(SessionId session, const std::set<AttemptKey>& running,
+              std::vector<ProgressNote> notes);
     // Null: nothing is known. The attempt is to be one in `run`.
     const ProgressNote* find(AttemptKey attempt) const;
 
 private:
-    struct Heard {
-        SessionId session;
-        ProgressNote note;
-    };
-    std::map<AttemptKey, Heard> notes_;
+    std::map<AttemptKey, ProgressNote> notes_;
+    std::map<SessionId, std::vector<AttemptKey>> told_by_;
 };
 
 }  // namespace perdure

@@ -65,6 +65,16 @@ void SessionService::close_stream(SessionId session, std::uint64_t stream) {
 
 namespace {
 
+StrangersJob strangers_job(const JobView& job) {
+    StrangersJob facts{.epoch = job.epoch,
+                       .state = job.state,
+                       .presumed_lost = job.presumed_lost,
+                       .discarded = job.discarded,
+                       .effects = job.spec->effects};
+    if (!job.attempts.empty()) facts.isolation = job.attempts.back().terms.isolation;
+    return facts;
+}
+
 OutputPieceFacts output_facts(const std::optional<SessionView>& session, const JobView* job,
                               AttemptKey attempt) {
     OutputPieceFacts facts{.session_is_open = session && session->open};
@@ -74,7 +84,7 @@ OutputPieceFacts output_facts(const std::optional<SessionView>& session, const J
     if (!job) return facts;
     facts.in_run_elsewhere = job->run && job->run->attempt == attempt;
     const Listed alive{.attempt = attempt, .phase = Listed::Phase::running};
-    const auto decision = decide_reconcile(stranger_facts(*job, alive, 0));
+    const auto decision = decide_reconcile(stranger_facts(strangers_job(*job), alive, 0));
     facts.may_be_reinstated = decision.kind == ReconcileDecision::Kind::reinstate;
     return facts;
 }

@@ -10,7 +10,6 @@
 #include "base/assert.h"
 #include "core/submit.h"
 #include "runtime/asio_clock.h"
-#include "server/recovery/sweep_report.h"
 #include "server/sessions/session_service.h"
 #include "store/memory/memory_store.h"
 
@@ -81,10 +80,8 @@ protected:
     Task<void> give_it_up() {
         const std::vector<Change> tick{Tick{0, {1, ServiceTime{minutes(1).us}, ServiceTime{}}}};
         co_await commit(tick);
-        const auto overdue = co_await store_.overdue(WallTime{}, 10);
-        auto changes = changes_of(decide_steps(*overdue));
-        EXPECT_EQ(changes.size(), 1U);
-        co_await commit(std::move(changes));
+        const std::vector<Change> sweep{Sweep{}};
+        co_await commit(sweep);
     }
 
     ItemAnswer send(std::string bytes, std::uint64_t offset) {

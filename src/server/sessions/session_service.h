@@ -21,9 +21,6 @@
 
 namespace perdure {
 
-// Attempts, each with what is to be done about it.
-using Reconciled = std::vector<std::pair<RunView, ReconcileDecision>>;
-
 class SessionService {
 public:
     SessionService(Store& store, GroupCommit& commits, Dispatcher& dispatcher, Timing timing,
@@ -47,16 +44,10 @@ public:
     void on_restarts(RecoveryMeter& meter) { meter_ = &meter; }
 
 private:
-    Task<Result<OpenAnswer>> open_once(OpenRequest request);
-    Task<Result<HeartbeatAnswerMessage>> reconcile(HeartbeatRequest request, SessionView view,
-                                                   Sighting seen);
-    // Answers `unavailable`, and ends this server's life, if the store has lost commits (O6).
-    Task<Result<Reconciled>> judge_strangers(SessionId session, std::vector<Listed> listed,
-                                             std::vector<RunView> owned, std::uint64_t seen);
+    // Ends this server's life: the store has lost commits (O6).
+    Error end_life_behind();
     Task<Result<KnownJobs>> strangers_of(std::optional<SessionView> session,
                                          std::vector<AttemptKey> attempts);
-    static std::vector<Change> with_returning(Change first, SessionId session,
-                                              const Reconciled& strangers, Sighting seen);
 
     Store& store_;
     GroupCommit& commits_;
@@ -68,9 +59,6 @@ private:
     Log log_;
     LiveProgress progress_;
 };
-
-// What decides about an attempt that a worker lists and its session does not own.
-ReconcileFacts stranger_facts(const JobView& job, const Listed& listed, std::uint64_t seen);
 
 // A hash of what a heartbeat says: one number with two contents is a cloned machine (O5).
 std::uint64_t content_hash(const HeartbeatRequest& request);

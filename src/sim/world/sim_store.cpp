@@ -48,11 +48,6 @@ struct TouchedJob {
     JobId operator()(const Start& c) const { return c.attempt.job; }
     JobId operator()(const Report& c) const { return c.attempt.job; }
     JobId operator()(const Progress& c) const { return c.attempt.job; }
-    JobId operator()(const Settle& c) const { return c.attempt.job; }
-    JobId operator()(const Reinstate& c) const { return c.attempt.job; }
-    JobId operator()(const OrderKill& c) const { return c.attempt.job; }
-    JobId operator()(const OrderBack& c) const { return c.attempt.job; }
-    JobId operator()(const MoveWaiting& c) const { return c.job; }
     JobId operator()(const Cancel& c) const { return c.job; }
     JobId operator()(const Hold& c) const { return c.job; }
     JobId operator()(const DealWithQuarantined& c) const { return c.job; }
@@ -63,24 +58,51 @@ struct TouchedJob {
     }
 };
 
-void note_touched(const Group& group, const GroupReply& reply, std::vector<JobId>& touched) {
-    for (const auto& change : group.changes)
-        if (const auto job = std::visit(TouchedJob{}, change)) touched.push_back(job);
-    for (const auto& answer : reply.replies) {
-        if (!answer) continue;
-        if (const auto* claimed = std::get_if<Claimed>(&*answer))
-            for (const auto& assignment : claimed->assignments)
-                touched.push_back(assignment.attempt.job);
+// Jobs that a worker has named: any of them may have come back, or begun to run.
+struct ListedJobs {
+    const std::vector<Listed>* operator()(const Heartbeat& c) const { return &c.attempts; }
+    const std::vector<Listed>* operator()(const OpenSession& c) const { return &c.on_disk; }
+    template <class Other>
+    const std::vector<Listed>* operator()(const Other&) const {
+        return nullptr;
     }
-    for (const auto& change : group.changes)
-        if (const auto* opened = std::get_if<OpenSession>(&change))
-            for (const auto& inherited : opened->inherited)
-                touched.push_back(inherited.attempt.job);
+};
+
+// Jobs that a change has found by itself.
+struct FoundJobs {
+    std::vector<JobId>& touched;
+
+    void operator()(const Claimed& r) const {
+        for (const auto& assignment : r.assignments) touched.push_back(assignment.attempt.job);
+    }
+    void operator()(const HeartbeatTaken& r) const { take(r.ended); }
+    void operator()(const SessionOpened& r) const { take(r.ended); }
+    void operator()(const Swept& r) const {
+        for (const auto& attempt : r.attempts) touched.push_back(attempt.attempt.job);
+        for (const auto& waiting : r.waiting) touched.push_back(waiting.newest.job);
+    }
+    template <class Other>
+    void operator()(const Other&) const {}
+
+private:
+    void take(const std::vector<EndedAttempt>& ended) const {
+        for (const auto& one : ended) touched.push_back(one.attempt.job);
+    }
+};
+
+void note_touched(const Group& group, const GroupReply& reply, std::vector<JobId>& touched) {
+    for (const auto& change : group.changes) {
+        if (const auto job = std::visit(TouchedJob{}, change)) touched.push_back(job);
+        if (const auto* listed = std::visit(ListedJobs{}, change))
+            for (const auto& entry : *listed) touched.push_back(entry.attempt.job);
+    }
+    for (const auto& answer : reply.replies)
+        if (answer) std::visit(FoundJobs{touched}, *answer);
 }
 
-bool settles(const Group& group) {
+bool sweeps(const Group& group) {
     return std::any_of(group.changes.begin(), group.changes.end(),
-                       [](const Change& change) { return std::holds_alternative<Settle>(change); });
+                       [](const Change& change) { return std::holds_alternative<Sweep>(change); });
 }
 
 bool has_poison(const Group& group) {
@@ -171,7 +193,7 @@ Task<Result<GroupReply>> SimStore::commit(Group group) {
         co_await database_.world().sleep(server_, database_.delay());
         co_return error(Errc::conflict, "aborted by another transaction");
     }
-    if (settles(group) && database_.applies_late())
+    if (sweeps(group) && database_.applies_late())
         co_await database_.world().sleep(server_, database_.draw_later());
     if (has_poison(group)) {
         co_await database_.world().sleep(server_, database_.delay());

@@ -9,11 +9,10 @@ namespace {
 
 // In the order of the variant.
 constexpr std::array<std::string_view, std::variant_size_v<Change>> change_names = {
-    "renew ",      "tick ",         "submit ",       "submit_all ",   "add_callback ",
+    "heartbeat ",  "tick ",         "submit ",       "submit_all ",   "add_callback ",
     "claim ",      "open_session ", "open_stream ",  "end_session ",  "start ",
-    "report ",     "progress ",     "settle ",       "reinstate ",    "order_kill ",
-    "order_back ", "move_waiting ", "cancel ",       "hold ",         "quarantine ",
-    "promote ",    "keeper ",       "forget_ended ", "define_limit ", "pause_queue ",
+    "report ",     "progress ",     "sweep ",        "cancel ",       "hold ",
+    "quarantine ", "keeper ",       "forget_ended ", "define_limit ", "pause_queue ",
 };
 
 std::string_view name_of(ReportItem::Kind kind) {

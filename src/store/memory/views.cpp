@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/presence.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/views.h"
 
@@ -29,74 +28,16 @@ JobView Views::job_view(JobRow& job) {
     return view;
 }
 
-OverdueRun Views::overdue_run(JobRow& job) {
-    OverdueRun overdue{.run = run_view(job)};
-    const auto& run = overdue.run;
-    const auto& session = rows_.sessions.at(run.session);
-    overdue.renewal = session.renewal;
-    overdue.heard_at = session.heard_at;
-    overdue.claimed_at = job.attempt(run.attempt.epoch)->claimed_at;
-    overdue.facts = {.state = run.state,
-                     .terms = run.terms,
-                     .clean = run.clean,
-                     .order = run.order,
-                     .recalled = run.recalled,
-                     .heard = !is_silent(session.heard_at, now(), timing_),
-                     .saw_assignment = session.seen >= run.assignment,
-                     .alone = rows_.places.runs_of(session.id).size() + session.given_up == 1,
-                     .lease_deadline = session.lease_deadline,
-                     .confirm_deadline = run.confirm_deadline,
-                     .clock = rows_.service.clock};
-    return overdue;
-}
-
-bool Views::is_released(const JobRow& job) const {
-    const auto& terms = job.attempts.back().terms;
-    const auto& session = rows_.sessions.at(job.in<Run>()->session);
-    return session.lease_deadline + terms.release_after <= now();
-}
-
-void Views::add_overdue_runs(std::uint32_t limit, OverdueView& view) {
-    for (const auto& [session, runs] : rows_.places.runs()) {
-        if (rows_.sessions.at(session).lease_deadline > now()) continue;
-        for (const auto& [assignment, id] : runs) {
-            JobRow& job = rows_.jobs.at(id);
-            if (view.runs.size() >= limit) return;
-            const bool is_lost = job.in<Run>()->state == JobState::running;
-            if (is_released(job)) {
-                view.runs.push_back(overdue_run(job));
-            } else if (is_lost && view.owner_lost.size() < limit) {
-                view.owner_lost.push_back(overdue_run(job));
-            }
-        }
-    }
-}
-
-void Views::add_unconfirmed(std::uint32_t limit, OverdueView& view) {
-    for (const auto& [deadline, id] : rows_.places.confirmations()) {
-        if (deadline > now() || view.runs.size() >= limit) return;
-        JobRow& job = rows_.jobs.at(id);
-        if (!is_released(job)) view.runs.push_back(overdue_run(job));
-    }
-}
-
-void Views::add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& view) const {
-    const auto add = [&](JobId id) {
-        const JobRow& job = rows_.jobs.at(id);
-        auto facts = wait_facts(job);
-        facts.now = now();
-        facts.wall = wall;
-        view.waits.push_back({.job = id, .epoch = job.epoch, .facts = facts});
-    };
+void Views::add_waiting(WallTime wall, std::uint32_t limit, OverdueView& view) const {
     for (const auto& [at, id] : rows_.places.wakes()) {
-        if (at > now() || view.waits.size() >= limit) break;
-        add(id);
+        if (at > now() || view.waiting.size() >= limit) break;
+        view.waiting.push_back(id);
     }
     for (const auto& [date, id] : rows_.places.dates()) {
-        if (date > wall || view.waits.size() >= limit) break;
+        if (date > wall || view.waiting.size() >= limit) break;
         const auto wakes = wake_at(rows_.jobs.at(id));
         const bool is_listed = wakes && *wakes <= now();
-        if (!is_listed) add(id);
+        if (!is_listed) view.waiting.push_back(id);
     }
 }
 
@@ -175,9 +116,7 @@ std::optional<SessionView> Views::opening(const StateDirectory& directory) {
 
 OverdueView Views::overdue(WallTime wall, std::uint32_t limit) {
     OverdueView view{.clock = rows_.service.clock};
-    add_overdue_runs(limit, view);
-    add_unconfirmed(limit, view);
-    add_overdue_waits(wall, limit, view);
+    add_waiting(wall, limit, view);
     for (const auto& [thing, lines] : rows_.places.blocked()) {
         if (view.free_things.size() >= limit) break;
         if (is_overlooked(thing)) view.free_things.push_back(thing);

@@ -35,11 +35,7 @@ private:
     RunView run_view(JobRow& job);
     JobView job_view(JobRow& job);
     void add_relations(const JobRow& job, JobView& view);
-    OverdueRun overdue_run(JobRow& job);
-    bool is_released(const JobRow& job) const;
-    void add_overdue_runs(std::uint32_t limit, OverdueView& view);
-    void add_unconfirmed(std::uint32_t limit, OverdueView& view);
-    void add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& view) const;
+    void add_waiting(WallTime wall, std::uint32_t limit, OverdueView& view) const;
     std::uint32_t free_of(const Thing& thing) const;
     bool is_overlooked(const Thing& thing) const;
     JobLine job_line(const JobRow& job) const;

@@ -6,7 +6,16 @@
 namespace perdure {
 namespace {
 
-using DamagedRowsOnDisk = OnDisk;
+class DamagedRowsOnDisk : public OnDisk {
+protected:
+    // As a sweep would find them.
+    std::vector<Swept::Attempt> overdue_attempts() {
+        const auto reply = commit({Sweep{.only_tell = true}});
+        EXPECT_TRUE(reply.has_value());
+        return reply ? std::get<Swept>(*reply->replies.front()).attempts
+                     : std::vector<Swept::Attempt>{};
+    }
+};
 
 TEST_F(DamagedRowsOnDisk, a_row_that_cannot_be_understood_is_corrupt_and_hurts_nobody_else) {
     open();
@@ -37,9 +46,9 @@ TEST_F(DamagedRowsOnDisk, a_row_that_cannot_be_understood_does_not_stop_claims_a
     EXPECT_EQ(assignments.front().attempt.job, JobId{11});
     const ServiceTick later{.tick = 1, .now = {days(30).us}};
     ASSERT_TRUE(commit({Tick{0, later}}).has_value());
-    const auto overdue = run(store->overdue(WallTime{2}, 100));
-    ASSERT_TRUE(overdue.has_value());
-    EXPECT_EQ(overdue->runs.size(), 1U);
+    const auto swept = commit({Sweep{}});
+    ASSERT_TRUE(swept.has_value());
+    EXPECT_EQ(std::get<Swept>(*swept->replies.front()).attempts.size(), 1U);
 }
 
 TEST_F(DamagedRowsOnDisk, a_row_that_cannot_be_understood_does_not_stop_a_takeover) {
@@ -57,8 +66,7 @@ TEST_F(DamagedRowsOnDisk, a_row_that_cannot_be_understood_does_not_stop_a_takeov
     auto next = first;
     next.session = SessionId{21};
     next.life = 2;
-    next.previous = first.session;
-    next.inherited = {{.attempt = (*previous)->runs.front().attempt}};
+    next.on_disk = {{.attempt = (*previous)->runs.front().attempt}};
     const auto opened = commit({next});
     ASSERT_TRUE(opened.has_value());
     EXPECT_TRUE(opened->replies.front().has_value());
@@ -137,10 +145,9 @@ TEST_F(DamagedRowsOnDisk, a_run_row_with_a_damaged_session_stops_no_sweep) {
         open();
         const auto clock = run(store->service())->clock;
         ASSERT_TRUE(commit({Tick{clock.tick, {clock.tick + 1, clock.now + days(30), {}}}}));
-        const auto overdue = run(store->overdue(WallTime{2}, 100));
-        ASSERT_TRUE(overdue.has_value()) << overdue.error().what;
-        ASSERT_EQ(overdue->runs.size(), 1U);
-        EXPECT_EQ(overdue->runs.front().run.attempt.job, JobId{11});
+        const auto attempts = overdue_attempts();
+        ASSERT_EQ(attempts.size(), 1U);
+        EXPECT_EQ(attempts.front().attempt.job, JobId{11});
         EXPECT_EQ(store->damage_counts().count("job"), 1U);
     }
 }
@@ -277,13 +284,13 @@ TEST_F(DamagedRowsOnDisk, a_discarded_session_ends_and_what_ran_there_is_given_u
     open();
     const auto clock = run(store->service())->clock;
     ASSERT_TRUE(commit({Tick{clock.tick, {clock.tick + 1, clock.now + days(1), {}}}}));
-    EXPECT_TRUE(run(store->overdue(WallTime{2}, 100))->runs.empty());
+    EXPECT_TRUE(overdue_attempts().empty());
     const auto removed = run(store->discard({"session", "20"}));
     ASSERT_TRUE(removed.has_value()) << removed.error().what;
-    EXPECT_TRUE(run(store->overdue(WallTime{2}, 100))->runs.empty()) << "a lease is left";
+    EXPECT_TRUE(overdue_attempts().empty()) << "a lease is left";
     const auto later = run(store->service())->clock;
     ASSERT_TRUE(commit({Tick{later.tick, {later.tick + 1, later.now + days(1), {}}}}));
-    EXPECT_EQ(run(store->overdue(WallTime{2}, 100))->runs.size(), 2U);
+    EXPECT_EQ(overdue_attempts().size(), 2U);
 }
 
 TEST_F(DamagedRowsOnDisk, lists_go_on_past_what_cannot_be_understood_and_name_it) {

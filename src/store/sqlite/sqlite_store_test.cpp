@@ -159,10 +159,7 @@ TEST_F(SqliteStoreOnDisk, a_forgotten_job_leaves_no_row_of_the_ledger) {
     const auto at = [](std::uint64_t tick, Duration now) {
         return Tick{tick, {tick + 1, ServiceTime{now.us}, ServiceTime{}}};
     };
-    const MoveWaiting expire{JobId{1},
-                             Epoch{},
-                             JobState::ready,
-                             {WaitDecision::Kind::expire, Cause::timeout_queue, "E5/queue"}};
+    const Sweep expire{.waiting = {JobId{1}}};
     const auto rows = [&] {
         store::sqlite::Connection connection(database(), store::sqlite::Connection::Access::read);
         return connection.number("SELECT count(*) FROM recovery");

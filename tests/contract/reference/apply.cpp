@@ -136,18 +136,6 @@ ChangeReply apply(State& state, const Tick& change) {
     return {Applied{}};
 }
 
-ChangeReply apply(State& state, const PromoteWaiting& change) {
-    if (change.thing.kind == Thing::Kind::limit && !state.holders.is_defined(change.thing))
-        return error(Errc::not_found, "there is no such limit");
-    const Sighting seen{.detector = Detector::promotion, .rule = "C4/overlooked"};
-    for (const auto id : restore_line(state, change.thing)) {
-        JobRow& job = state.jobs.at(id);
-        enter(state, job, job.epoch, SessionId{}, {.seen = seen});
-        ++state.repairs;
-    }
-    return {Applied{}};
-}
-
 ChangeReply apply(State& state, const TakeKeeper& change) {
     if (state.keeper != change.expected)
         return error(Errc::conflict, "the keeper's role has changed");

@@ -15,12 +15,13 @@ Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fenc
 
 // apply.cpp: the rows that belong to no job
 ChangeReply apply(State& state, const Tick& change);
-ChangeReply apply(State& state, const PromoteWaiting& change);
 ChangeReply apply(State& state, const TakeKeeper& change);
 ChangeReply apply(State& state, const DefineLimit& change);
 ChangeReply apply(State& state, const PauseQueue& change);
+// judging.cpp
+ChangeReply apply(State& state, const Heartbeat& change);
+ChangeReply apply(State& state, const Sweep& change);
 // sessions.cpp
-ChangeReply apply(State& state, const Renew& change);
 ChangeReply apply(State& state, const OpenSession& change);
 ChangeReply apply(State& state, const OpenStream& change);
 ChangeReply apply(State& state, const EndSession& change);
@@ -30,14 +31,9 @@ ChangeReply apply(State& state, const Claim& change);
 ChangeReply apply(State& state, const Start& change);
 ChangeReply apply(State& state, const Report& change);
 ChangeReply apply(State& state, const Progress& change);
-ChangeReply apply(State& state, const Settle& change);
-ChangeReply apply(State& state, const Reinstate& change);
-ChangeReply apply(State& state, const OrderKill& change);
-ChangeReply apply(State& state, const OrderBack& change);
 // jobs.cpp
 ChangeReply apply(State& state, const Submit& change);
 ChangeReply apply(State& state, const SubmitAll& change);
-ChangeReply apply(State& state, const MoveWaiting& change);
 ChangeReply apply(State& state, const Cancel& change);
 ChangeReply apply(State& state, const Hold& change);
 ChangeReply apply(State& state, const DealWithQuarantined& change);
@@ -49,6 +45,16 @@ ChangeReply apply(State& state, const AddCallback& change);
 PlaceRow first_place(const State& state, const JobRow& job);
 JobRow& make_job(State& state, const Submit& change);
 void end_waiting(State& state, JobRow& job, const Outcome& outcome);
+void end_wait(State& state, JobRow& job, const WaitDecision& decision);
+// attempts.cpp: whether it could come back, and did.
+bool reinstate(State& state, AttemptKey attempt, const SessionRow& session, const Sighting& seen);
+EndedAttempt give_up(State& state, AttemptKey attempt, const AttemptEnd& presumed, Sighting seen);
+// judging.cpp: attempts that are listed and not owned. Nothing: the store is behind.
+using Strangers = std::vector<std::pair<AttemptKey, ReconcileDecision>>;
+std::optional<Strangers> judge_strangers(State& state, const std::vector<Listed>& listed,
+                                         SessionId owner, std::uint64_t seen);
+std::vector<AttemptKey> bring_back(State& state, const Strangers& strangers, SessionId session,
+                                   Sighting seen);
 // Why this cannot be a job, or a callback of one: a limit that is not defined.
 std::optional<Error> why_not_limited(const State& state, const JobSpec& spec);
 

@@ -151,13 +151,6 @@ const char* why_not_reinstated(const Subject& subject) {
     return nullptr;
 }
 
-const char* why_not_ordered_back(const Run* run, const OrderBack& change) {
-    if (!run || run->session != change.session) return "the attempt is not in `run` there";
-    if (run->state != JobState::starting) return "it has started";
-    if (run->order || run->recalled) return "its end is ordered already";
-    return nullptr;
-}
-
 }  // namespace
 
 ChangeReply apply(State& state, const Start& change) {
@@ -222,68 +215,28 @@ ChangeReply apply(State& state, const Progress& change) {
     return {Applied{}};
 }
 
-ChangeReply apply(State& state, const Settle& change) {
-    const auto subject = find(state, change.attempt);
-    if (!subject.job) return no_such_job();
-    if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
-    if (subject.run->state != change.state)
-        return error(Errc::conflict, "the attempt is in another state");
-    if (change.renewal) {
-        if (subject.run->session != change.renewal->session)
-            return error(Errc::conflict, "another session owns the attempt");
-        const auto renewal = state.session_of(subject.run->session).renewal;
-        if (renewal != change.renewal->number)
-            return error(Errc::conflict, "the lease was renewed");
-    }
-    const auto* why = why_outdated(state, *subject.job, *subject.attempt, change.end, change.next);
-    if (why) return error(Errc::conflict, why);
-    if (!change.end.reported) ++state.sessions.at(subject.run->session).given_up;
-    auto seen = change.seen;
-    note_end(state, subject, change.end, seen);
-    end_attempt(state, *subject.job, *subject.attempt, change.end, change.next, seen);
-    return {Applied{}};
+EndedAttempt give_up(State& state, AttemptKey key, const AttemptEnd& presumed, Sighting seen) {
+    const auto subject = find(state, key);
+    const auto policy = policy_of(state, *subject.job, *subject.attempt);
+    auto end = presumed;
+    end.clean = subject.attempt->clean;
+    end = judged(end, policy, nullptr);
+    const auto next = next_after(*subject.job, *subject.attempt, end, policy);
+    if (!end.reported) ++state.sessions.at(subject.run->session).given_up;
+    note_end(state, subject, end, seen);
+    end_attempt(state, *subject.job, *subject.attempt, end, next, seen);
+    return {key, next};
 }
 
-ChangeReply apply(State& state, const Reinstate& change) {
-    const auto subject = find(state, change.attempt);
-    if (!subject.job) return no_such_job();
-    SessionRow* session = state.session(change.session);
-    if (!session) return error(Errc::not_found, "there is no such session");
-    if (!session->open) return error(Errc::fenced, "the session has ended");
-    if (!subject.attempt) return error(Errc::conflict, "there is no such attempt");
-    if (!may_bring_back(state, *subject.attempt, *session))
-        return error(Errc::fenced, "the session never owned the attempt");
-    if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
+bool reinstate(State& state, AttemptKey attempt, const SessionRow& session, const Sighting& seen) {
+    const auto subject = find(state, attempt);
+    if (!subject.attempt || !may_bring_back(state, *subject.attempt, session)) return false;
+    if (why_not_reinstated(subject)) return false;
     const auto owner = subject.attempt->session();
-    enter(state, *subject.job, change.attempt.epoch, owner, {.seen = change.seen});
-    note_hearing(state, session->id, HearingFacts::Event::confirmed, subject.job->id);
-    put_into_run(state, subject, *session);
-    return {Applied{}};
-}
-
-ChangeReply apply(State& state, const OrderKill& change) {
-    const auto subject = find(state, change.attempt);
-    if (!subject.job) return no_such_job();
-    if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
-    // A person's word stays: a cancelled job is never retried, whatever else was ordered (E1).
-    if (subject.run->order == Cause::cancelled) return {Applied{}};
-    auto run = *subject.run;
-    run.order = change.cause;
-    run.recalled = false;  // a kill is stronger
-    move(state, *subject.job, run);
-    return {Applied{}};
-}
-
-ChangeReply apply(State& state, const OrderBack& change) {
-    const auto subject = find(state, change.attempt);
-    if (!subject.job) return no_such_job();
-    if (const char* why = why_not_ordered_back(subject.run, change))
-        return error(Errc::conflict, why);
-    auto run = *subject.run;
-    run.recalled = true;
-    run.confirm_deadline = state.clock.now + state.timing.recall;
-    move(state, *subject.job, run);
-    return {Applied{}};
+    enter(state, *subject.job, attempt.epoch, owner, {.seen = seen});
+    note_hearing(state, session.id, HearingFacts::Event::confirmed, subject.job->id);
+    put_into_run(state, subject, *state.session(session.id));
+    return true;
 }
 
 }  // namespace perdure::reference

@@ -113,14 +113,4 @@ bool note_hearing(State& state, SessionId session, HearingFacts::Event event, Jo
     return decision.turned_deaf;
 }
 
-const char* why_outdated(const State& state, const JobRow& job, const AttemptRow& attempt,
-                         const AttemptEnd& end, const Next& next) {
-    const bool honours_it = next.kind == Next::Kind::ended && (next.state == JobState::cancelled ||
-                                                               next.state == JobState::succeeded);
-    if (cancel_is_ordered(job) && !honours_it) return "it was cancelled since this was decided";
-    if (end.clean && !attempt.clean) return "it is not clean, or not any more";
-    if (end.judge != mark_of(policy_of(state, job, attempt))) return "another policy judges it now";
-    return nullptr;
-}
-
 }  // namespace perdure::reference

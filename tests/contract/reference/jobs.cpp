@@ -52,30 +52,6 @@ void order(State& state, JobRow& job, Cause cause) {
     move(state, job, run);
 }
 
-void carry_out(State& state, JobRow& job, const WaitDecision& decision) {
-    using Kind = WaitDecision::Kind;
-    const Outcome outcome{
-        .state = JobState::expired, .cause = decision.cause, .rule = decision.rule};
-    switch (decision.kind) {
-        case Kind::wait: return;
-        case Kind::make_ready: {
-            const auto avoid = job.in<Timer>()->avoid;
-            return move(state, job, Ready{begin_stay(state, job, Entry::at_the_end, avoid)});
-        }
-        case Kind::free_holders: return move_and_free(state, job, Ready{job.in<Ready>()->stay});
-        case Kind::expire:
-            enter_expiry(state, job, decision, outcome.state);
-            return end_waiting(state, job, outcome);
-        case Kind::fail: {
-            auto failed = outcome;
-            failed.state = JobState::failed;
-            enter_expiry(state, job, decision, failed.state);
-            return end_waiting(state, job, failed);
-        }
-        case Kind::order_kill: return order(state, job, decision.cause);
-    }
-}
-
 QuarantineFacts quarantine_facts(const JobRow& job, const DealWithQuarantined& change) {
     QuarantineFacts facts{.state = state_of(job), .may_still_run = change.may_still_run};
     if (const auto* outcome = job.in<Outcome>()) facts.discarded = outcome->discarded;
@@ -238,19 +214,28 @@ ChangeReply apply(State& state, const SubmitAll& change) {
     return {std::move(batch)};
 }
 
-ChangeReply apply(State& state, const MoveWaiting& change) {
-    JobRow* job = state.job(change.job);
-    if (!job) return no_such_job();
-    if (state_of(*job) != change.state) return not_possible("the job is in another state");
-    if (job->epoch != change.epoch) return not_possible("the job was claimed since");
-    // Its deadlines may be new ones: only what core still says today is carried out.
-    auto facts = wait_facts(*job);
-    facts.now = state.clock.now;
-    facts.wall = state.wall;
-    const bool still = decide_wait(facts).kind == change.decision.kind;
-    if (!still) return not_possible("its deadlines are not the ones that were decided on");
-    carry_out(state, *job, change.decision);
-    return {Applied{}};
+void end_wait(State& state, JobRow& job, const WaitDecision& decision) {
+    using Kind = WaitDecision::Kind;
+    const Outcome outcome{
+        .state = JobState::expired, .cause = decision.cause, .rule = decision.rule};
+    switch (decision.kind) {
+        case Kind::wait: return;
+        case Kind::make_ready: {
+            const auto avoid = job.in<Timer>()->avoid;
+            return move(state, job, Ready{begin_stay(state, job, Entry::at_the_end, avoid)});
+        }
+        case Kind::free_holders: return move_and_free(state, job, Ready{job.in<Ready>()->stay});
+        case Kind::expire:
+            enter_expiry(state, job, decision, outcome.state);
+            return end_waiting(state, job, outcome);
+        case Kind::fail: {
+            auto failed = outcome;
+            failed.state = JobState::failed;
+            enter_expiry(state, job, decision, failed.state);
+            return end_waiting(state, job, failed);
+        }
+        case Kind::order_kill: return order(state, job, decision.cause);
+    }
 }
 
 ChangeReply apply(State& state, const Cancel& change) {

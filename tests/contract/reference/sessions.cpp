@@ -1,6 +1,7 @@
 // Sessions: opening, renewing, streams (O5, O6).
 #include <algorithm>
 
+#include "core/custom_policy.h"
 #include "tests/contract/reference/apply.h"
 #include "tests/contract/reference/ending.h"
 #include "tests/contract/reference/history/ledger.h"
@@ -17,35 +18,6 @@ std::optional<SessionId> open_session_at(const State& state, const StateDirector
     return found->second;
 }
 
-using Inherited = OpenSession::Inherited;
-
-const Inherited* inherited_of(const OpenSession& change, AttemptKey attempt) {
-    const auto& all = change.inherited;
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const Inherited& i) { return i.attempt == attempt; });
-    return found == all.end() ? nullptr : &*found;
-}
-
-// Nothing if what was decided covers exactly the attempts that the previous session has now.
-const char* why_not_inherited(State& state, const OpenSession& change) {
-    const auto current = open_session_at(state, change.directory);
-    if (current != change.previous) return "the directory's current session is another one";
-    const auto& runs = state.places.runs_of(current.value_or(SessionId{}));
-    if (runs.size() != change.inherited.size()) return "the set of its attempts has changed";
-    for (const auto& [assignment, id] : runs) {
-        JobRow& job = state.jobs.at(id);
-        const auto& run = *job.in<Run>();
-        const auto* inherited = inherited_of(change, {id, run.epoch});
-        if (!inherited) return "the set of its attempts has changed";
-        if (inherited->state != run.state) return "one of its attempts is in another state";
-        if (!inherited->end) continue;
-        const auto& attempt = *job.attempt(run.epoch);
-        const auto* why = why_outdated(state, job, attempt, *inherited->end, inherited->next);
-        if (why) return why;
-    }
-    return nullptr;
-}
-
 void take_over(State& state, JobRow& job, SessionRow& heir) {
     auto run = *job.in<Run>();
     AttemptRow& attempt = *job.attempt(run.epoch);
@@ -59,51 +31,41 @@ void take_over(State& state, JobRow& job, SessionRow& heir) {
     move(state, job, run);
 }
 
-void inherit(State& state, const OpenSession& change, SessionRow& heir) {
+void inherit(State& state, const OpenSession& change, SessionId previous, SessionOpened& opened) {
     // A copy, in order of the old assignment numbers: the moves below change the index.
-    const auto runs = state.places.runs_of(change.previous.value_or(SessionId{}));
+    const auto runs = state.places.runs_of(previous);
     for (const auto& [assignment, id] : runs) {
         JobRow& job = state.jobs.at(id);
-        const auto epoch = job.in<Run>()->epoch;
-        const auto& inherited = *inherited_of(change, {id, epoch});
-        auto seen = change.seen;
-        seen.rule = inherited.rule;
-        if (inherited.end) {
-            end_attempt(state, job, *job.attempt(epoch), *inherited.end, inherited.next, seen);
-        } else {
-            enter(state, job, epoch, job.in<Run>()->session, {.seen = seen});
-            take_over(state, job, heir);
+        const auto run = *job.in<Run>();
+        const AttemptKey key{id, run.epoch};
+        auto& attempt = *job.attempt(run.epoch);
+        std::optional<Listed> listed;
+        for (const auto& entry : change.on_disk)
+            if (!listed && entry.attempt == key) listed = entry;
+        const auto decision = decide_inherit({.same_boot = opened.opening == Opening::take_over,
+                                              .listed = listed,
+                                              .state = run.state,
+                                              .asks = attempt.terms.asks,
+                                              .clean = attempt.clean,
+                                              .alone = runs.size() == 1,
+                                              .order = run.order});
+        auto seen = opened.seen;
+        seen.rule = decision.rule;
+        if (!decision.end) {
+            enter(state, job, run.epoch, run.session, {.seen = seen});
+            take_over(state, job, state.sessions.at(opened.session));
+            continue;
         }
+        const auto policy = policy_of(state, job, attempt);
+        const auto end = judged(*decision.end, policy, nullptr);
+        const auto next = next_after(job, attempt, end, policy);
+        end_attempt(state, job, attempt, end, next, seen);
+        opened.ended.push_back({key, next});
     }
 }
 
-}  // namespace
-
-ChangeReply apply(State& state, const Renew& change) {
-    SessionRow* session = state.session(change.session);
-    if (!session) return no_such_session();
-    if (!session->open) return session_ended();
-    if (change.heartbeat <= session->heartbeat)
-        return error(Errc::conflict, "a newer heartbeat, or this one, was accepted before");
-    session->lease_deadline = std::max(session->lease_deadline, state.clock.now + change.lease);
-    session->heard_at = state.clock.now;
-    session->heartbeat = change.heartbeat;
-    session->content_hash = change.content_hash;
-    session->seen = std::max(session->seen, change.seen);
-    session->slots = change.slots;
-    session->draining = change.draining;
-    session->offer = change.offer;
-    session->given_up = 0;
-    ++session->renewal;
-    return {Renewed{session->lease_deadline, session->renewal}};
-}
-
-ChangeReply apply(State& state, const OpenSession& change) {
-    if (state.session(change.session))
-        return error(Errc::conflict, "a session with this id exists");
-    if (const char* why = why_not_inherited(state, change)) return error(Errc::conflict, why);
-
-    SessionRow& session = state.sessions[change.session];
+SessionRow session_of(const State& state, const OpenSession& change, const SessionRow* previous) {
+    SessionRow session;
     session.id = change.session;
     session.directory = change.directory;
     session.life = change.life;
@@ -113,15 +75,53 @@ ChangeReply apply(State& state, const OpenSession& change) {
     session.policy = change.policy;
     session.lease_deadline = state.clock.now + change.lease;
     session.heard_at = state.clock.now;
-    if (change.previous) {
-        SessionRow& previous = state.sessions.at(*change.previous);
-        previous.open = false;
-        // Its shims may know a longer lease (L2): what goes over must not be given away before.
-        session.lease_deadline = std::max(session.lease_deadline, previous.lease_deadline);
+    // Its shims may know a longer lease (L2): what goes over must not be given away before.
+    if (previous)
+        session.lease_deadline = std::max(session.lease_deadline, previous->lease_deadline);
+    return session;
+}
+
+}  // namespace
+
+ChangeReply apply(State& state, const OpenSession& change) {
+    if (state.session(change.session))
+        return error(Errc::conflict, "a session with this id exists");
+    const auto latest = open_session_at(state, change.directory);
+    auto* previous = latest ? state.session(*latest) : nullptr;
+    OpeningFacts facts{.has_previous = previous != nullptr, .life = change.life};
+    if (previous) {
+        facts.same_boot = previous->directory.boot == change.directory.boot;
+        facts.previous_life = previous->life;
+        facts.previous_heard_at = previous->heard_at;
+        facts.clock = state.clock;
     }
+    const auto decision = decide_opening(facts, state.timing);
+    SessionOpened opened{.session = change.session, .opening = decision.opening};
+    if (decision.opening == Opening::repeated) {
+        opened.session = previous->id;
+        return {opened};
+    }
+    if (decision.opening == Opening::stale)
+        return error(Errc::fenced, "a later life of this state directory has a session");
+    if (decision.opening == Opening::clone)
+        return error(Errc::conflict, "another machine with this state directory is alive");
+    const auto strangers = judge_strangers(state, change.on_disk, latest.value_or(SessionId{}), 0);
+    opened.store_is_behind = !strangers;
+    if (!strangers) return {opened};
+    if (previous) {
+        const bool rebooted = decision.opening == Opening::after_reboot;
+        const auto silence = state.clock.now - previous->heard_at;
+        opened.seen = {.detector = rebooted ? Detector::reboot : Detector::takeover,
+                       .rule = decision.rule,
+                       .silent_for = change.away != Duration{} ? change.away : silence,
+                       .announced = previous->draining};
+        previous->open = false;
+    }
+    state.sessions.emplace(change.session, session_of(state, change, previous));
     state.latest_sessions[place_of(change.directory)] = change.session;
-    inherit(state, change, session);
-    return {Applied{}};
+    inherit(state, change, latest.value_or(SessionId{}), opened);
+    bring_back(state, *strangers, change.session, opened.seen);
+    return {opened};
 }
 
 ChangeReply apply(State& state, const OpenStream& change) {

@@ -49,72 +49,16 @@ AttemptView show_attempt(const AttemptRow& attempt) {
             .evidence = attempt.evidence};
 }
 
-OverdueRun show_overdue_run(const State& state, const JobRow& job) {
-    OverdueRun overdue{.run = show_run(state, job)};
-    const auto& run = overdue.run;
-    const auto& session = state.session_of(run.session);
-    overdue.renewal = session.renewal;
-    overdue.heard_at = session.heard_at;
-    overdue.claimed_at = job.attempt(run.attempt.epoch)->claimed_at;
-    overdue.facts = {.state = run.state,
-                     .terms = run.terms,
-                     .clean = run.clean,
-                     .order = run.order,
-                     .recalled = run.recalled,
-                     .heard = !is_silent(session.heard_at, state.clock.now, state.timing),
-                     .saw_assignment = session.seen >= run.assignment,
-                     .alone = state.places.runs_of(session.id).size() + session.given_up == 1,
-                     .lease_deadline = session.lease_deadline,
-                     .confirm_deadline = run.confirm_deadline,
-                     .clock = state.clock};
-    return overdue;
-}
-
-bool is_released(const State& state, const JobRow& job) {
-    const auto& run = *job.in<Run>();
-    const auto& terms = job.attempt(run.epoch)->terms;
-    const auto ends = state.session_of(run.session).lease_deadline + terms.release_after;
-    return ends <= state.clock.now;
-}
-
-void add_overdue_runs(const State& state, std::uint32_t limit, OverdueView& view) {
-    for (const auto& [session, runs] : state.places.runs()) {
-        if (state.session_of(session).lease_deadline > state.clock.now) continue;
-        for (const auto& [assignment, id] : runs) {
-            const JobRow& job = state.jobs.at(id);
-            if (view.runs.size() >= limit) return;
-            const bool is_lost = job.in<Run>()->state == JobState::running;
-            if (is_released(state, job)) {
-                view.runs.push_back(show_overdue_run(state, job));
-            } else if (is_lost && view.owner_lost.size() < limit) {
-                view.owner_lost.push_back(show_overdue_run(state, job));
-            }
-        }
-    }
-    for (const auto& [deadline, id] : state.places.confirmations()) {
-        if (deadline > state.clock.now || view.runs.size() >= limit) return;
-        const JobRow& job = state.jobs.at(id);
-        if (!is_released(state, job)) view.runs.push_back(show_overdue_run(state, job));
-    }
-}
-
-void add_overdue_waits(const State& state, WallTime wall, std::uint32_t limit, OverdueView& view) {
-    const auto add = [&](JobId id) {
-        const JobRow& job = state.jobs.at(id);
-        auto facts = wait_facts(job);
-        facts.now = state.clock.now;
-        facts.wall = wall;
-        view.waits.push_back({.job = id, .epoch = job.epoch, .facts = facts});
-    };
+void add_waiting(const State& state, WallTime wall, std::uint32_t limit, OverdueView& view) {
     for (const auto& [at, id] : state.places.wakes()) {
-        if (at > state.clock.now || view.waits.size() >= limit) break;
-        add(id);
+        if (at > state.clock.now || view.waiting.size() >= limit) break;
+        view.waiting.push_back(id);
     }
     for (const auto& [date, id] : state.places.dates()) {
-        if (date > wall || view.waits.size() >= limit) break;
+        if (date > wall || view.waiting.size() >= limit) break;
         const auto wakes = wake_at(state.jobs.at(id));
         const bool is_listed = wakes && *wakes <= state.clock.now;
-        if (!is_listed) add(id);
+        if (!is_listed) view.waiting.push_back(id);
     }
 }
 
@@ -266,8 +210,7 @@ JobView show_job(const State& state, const JobRow& job) {
 
 OverdueView show_overdue(const State& state, WallTime wall, std::uint32_t limit) {
     OverdueView view{.clock = state.clock};
-    add_overdue_runs(state, limit, view);
-    add_overdue_waits(state, wall, limit, view);
+    add_waiting(state, wall, limit, view);
     for (const auto& [thing, lines] : state.places.blocked()) {
         if (view.free_things.size() >= limit) break;
         if (is_overlooked(state, thing)) view.free_things.push_back(thing);

@@ -23,12 +23,14 @@ Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fenc
 
 // group.cpp: the rows that belong to no job
 ChangeReply apply(State& state, const Tick& change);
-ChangeReply apply(State& state, const PromoteWaiting& change);
 ChangeReply apply(State& state, const TakeKeeper& change);
 ChangeReply apply(State& state, const DefineLimit& change);
 ChangeReply apply(State& state, const PauseQueue& change);
+// heartbeat.cpp
+ChangeReply apply(State& state, const Heartbeat& change);
+// sweep.cpp
+ChangeReply apply(State& state, const Sweep& change);
 // sessions.cpp
-ChangeReply apply(State& state, const Renew& change);
 ChangeReply apply(State& state, const OpenSession& change);
 ChangeReply apply(State& state, const OpenStream& change);
 ChangeReply apply(State& state, const EndSession& change);
@@ -38,14 +40,9 @@ ChangeReply apply(State& state, const Claim& change);
 ChangeReply apply(State& state, const Start& change);
 ChangeReply apply(State& state, const Report& change);
 ChangeReply apply(State& state, const Progress& change);
-ChangeReply apply(State& state, const Settle& change);
-ChangeReply apply(State& state, const Reinstate& change);
-ChangeReply apply(State& state, const OrderKill& change);
-ChangeReply apply(State& state, const OrderBack& change);
 // jobs.cpp
 ChangeReply apply(State& state, const Submit& change);
 ChangeReply apply(State& state, const SubmitAll& change);
-ChangeReply apply(State& state, const MoveWaiting& change);
 ChangeReply apply(State& state, const ForgetEnded& change);
 // people.cpp
 ChangeReply apply(State& state, const Cancel& change);
@@ -63,6 +60,10 @@ JobRow& make_job(State& state, const Submit& change);
 std::optional<Error> why_not_limited(const State& state, const JobSpec& spec);
 void begin_generation(State& state, JobRow& job);
 void end_waiting(State& state, JobRow& job, const Outcome& outcome);
+// An instant of its own has come: what was decided then.
+void end_wait(State& state, JobRow& job, const WaitDecision& decision);
+// No id above it was ever drawn.
+std::uint64_t highest_id(const State& state);
 void order_kill(State& state, JobRow& job, Cause cause);
 
 }  // namespace perdure::store

@@ -5,6 +5,7 @@
 #include "base/zoo.h"
 #include "core/custom_policy.h"
 #include "store/engine/apply/apply.h"
+#include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/apply/ledger.h"
 #include "store/engine/apply/moves.h"
@@ -190,13 +191,6 @@ const char* why_not_reinstated(const Subject& subject) {
     return nullptr;
 }
 
-const char* why_not_ordered_back(const Run* run, const OrderBack& change) {
-    if (!run || run->session != change.session) return "the attempt is not in `run` there";
-    if (run->state != JobState::starting) return "it has started";
-    if (run->order || run->recalled) return "its end is ordered already";
-    return nullptr;
-}
-
 }  // namespace
 
 ChangeReply apply(State& state, const Start& change) {
@@ -270,70 +264,46 @@ ChangeReply apply(State& state, const Progress& change) {
     return {Applied{}};
 }
 
-ChangeReply apply(State& state, const Settle& change) {
-    const auto subject = find(state, change.attempt);
-    if (!subject.job) return no_such_job();
-    if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
-    if (subject.run->state != change.state && !zoo(Bug::settle_without_state_guard))
-        return error(Errc::conflict, "the attempt is in another state");
-    const auto session = subject.run->session;
-    if (change.renewal) {
-        if (session != change.renewal->session)
-            return error(Errc::conflict, "another session owns the attempt");
-        const auto renewal = state.session_that_exists(session).renewal;
-        if (renewal != change.renewal->number && !zoo(Bug::sweep_applied_after_a_renewal)) {
-            reached<"renewed_before_the_sweep_could_end_it">();
-            return error(Errc::conflict, "the lease was renewed");
-        }
-    }
-    const Ownership owned{subject.job->id, subject.attempt->session()};
-    const auto* why = why_outdated(state, *subject.job, *subject.attempt, change.end, change.next);
-    if (why && !zoo(Bug::settle_over_a_cancel)) return error(Errc::conflict, why);
-    if (!change.end.reported) ++state.change_session(session).given_up;
-    auto seen = change.seen;
-    note_end(state, owned, change.end, seen);
-    end_attempt(state, *subject.job, change.attempt.epoch, change.end, change.next, seen);
-    return {Applied{}};
-}
-
-ChangeReply apply(State& state, const Reinstate& change) {
-    const auto subject = find(state, change.attempt);
-    if (!subject.job) return no_such_job();
-    const SessionRow* session = state.session(change.session);
-    if (!session) return error(Errc::not_found, "there is no such session");
-    if (!session->open) return error(Errc::fenced, "the session has ended");
-    if (!subject.attempt) return error(Errc::conflict, "there is no such attempt");
-    if (!may_bring_back(state, *subject.attempt, *session))
-        return error(Errc::fenced, "the session never owned the attempt");
-    if (const char* why = why_not_reinstated(subject)) return error(Errc::conflict, why);
+const char* reinstate(State& state, AttemptKey attempt, const SessionRow& session,
+                      const Sighting& seen) {
+    const auto subject = find(state, attempt);
+    if (!subject.job || !subject.attempt) return "there is no such attempt";
+    if (!may_bring_back(state, *subject.attempt, session)) return "the session never owned it";
+    if (const char* why = why_not_reinstated(subject)) return why;
     reached<"presumed_loss_undone">();
-    const auto owner = subject.attempt->session();
-    enter(state, *subject.job, change.attempt.epoch, owner, {.seen = change.seen});
-    note_hearing(state, session->id, HearingFacts::Event::confirmed, subject.job->id);
-    put_into_run(state, subject, session->id);
-    return {Applied{}};
+    enter(state, *subject.job, attempt.epoch, subject.attempt->session(), {.seen = seen});
+    note_hearing(state, session.id, HearingFacts::Event::confirmed, subject.job->id);
+    put_into_run(state, subject, session.id);
+    return nullptr;
 }
 
-ChangeReply apply(State& state, const OrderKill& change) {
-    const auto subject = find(state, change.attempt);
-    if (!subject.job) return no_such_job();
-    if (!subject.run) return error(Errc::conflict, "the attempt is not in `run`");
-    // A person's word stays: a cancelled job is never retried, whatever else was ordered (E1).
-    if (subject.run->order == Cause::cancelled) return {Applied{}};
-    order_kill(state, *subject.job, change.cause);
-    return {Applied{}};
+EndedAttempt give_up(State& state, AttemptKey attempt, const AttemptEnd& presumed, Sighting seen) {
+    const auto subject = find(state, attempt);
+    if (!subject.run) fail_corrupt("job " + attempt.job.text() + " is listed as running");
+    const Ownership owned{subject.job->id, subject.attempt->session()};
+    const auto judgement = judge(state, *subject.job, *subject.attempt, presumed);
+    if (!presumed.reported) ++state.change_session(owned.session).given_up;
+    note_end(state, owned, judgement.end, seen);
+    end_attempt(state, *subject.job, attempt.epoch, judgement.end, judgement.next, seen);
+    return {attempt, judgement.next};
 }
 
-ChangeReply apply(State& state, const OrderBack& change) {
-    const auto subject = find(state, change.attempt);
-    if (!subject.job) return no_such_job();
-    if (const char* why = why_not_ordered_back(subject.run, change))
-        return error(Errc::conflict, why);
-    auto run = *subject.run;
+Assignment assignment_of(State& state, JobRow& job) {
+    const auto& run = *job.in<Run>();
+    return {.attempt = {job.id, run.epoch},
+            .number = run.assignment,
+            .terms = job.attempt(run.epoch)->terms,
+            .spec = job.spec,
+            .checkpoint = checkpoint_before(state.job_rows(), job, run.epoch),
+            .inputs = inputs_of(state.relation_rows(), job)};
+}
+
+void order_back(State& state, AttemptKey attempt) {
+    JobRow& job = state.job_that_exists(attempt.job);
+    auto run = *job.running(attempt.epoch);
     run.recalled = true;
     run.confirm_deadline = state.now() + state.timing.recall;
-    move(state, *subject.job, run);
-    return {Applied{}};
+    move(state, job, run);
 }
 
 }  // namespace perdure::store

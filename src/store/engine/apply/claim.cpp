@@ -6,6 +6,7 @@
 #include "base/probe.h"
 #include "base/zoo.h"
 #include "store/engine/apply/apply.h"
+#include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/rows/history.h"
@@ -214,8 +215,9 @@ std::uint32_t free_slots(const State& state, const SessionRow& session) {
 bool has_starting(const State& state, const SessionRow& session) {
     if (!session.hearing.is_deaf()) return false;  // only then it matters
     const auto& runs = state.runs_of(session.id);
-    return std::any_of(runs.begin(), runs.end(),
-                       [](const auto& entry) { return entry.second.state == JobState::starting; });
+    return std::any_of(runs.begin(), runs.end(), [](const auto& entry) {
+        return entry.second.run.state == JobState::starting;
+    });
 }
 
 // Whether to wait for another worker makes sense: one that lives and takes such jobs.
@@ -266,20 +268,14 @@ Assignment Claiming::admit(JobRow& job) {
                                   .holds_key_or_limit = !job.things.empty(),
                                   .hold = job.spec->hold},
                                  state_.timing);
-    Assignment assignment{.attempt = {job.id, job.epoch},
-                          .number = attempt.assignment,
-                          .terms = attempt.terms,
-                          .spec = job.spec};
+    const Run run{.epoch = job.epoch,
+                  .session = session_.id,
+                  .assignment = attempt.assignment,
+                  .state = JobState::starting,
+                  .confirm_deadline = state_.now() + state_.timing.confirm};
     job.attempts.push_back(std::move(attempt));
-    move(state_, job,
-         Run{.epoch = job.epoch,
-             .session = session_.id,
-             .assignment = assignment.number,
-             .state = JobState::starting,
-             .confirm_deadline = state_.now() + state_.timing.confirm});
-    assignment.checkpoint = checkpoint_before(state_.job_rows(), job, job.epoch);
-    assignment.inputs = inputs_of(state_.relation_rows(), job);
-    return assignment;
+    move(state_, job, run);
+    return assignment_of(state_, job);
 }
 
 Claimed Claiming::run() {

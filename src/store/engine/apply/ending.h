@@ -26,9 +26,11 @@ void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, 
 // What was seen of a session's starts (O3). True: it has turned deaf by this.
 bool note_hearing(State& state, SessionId session, HearingFacts::Event event, JobId job);
 
-// Why an end that was decided outside of this transaction no longer fits the attempt; nothing if
-// it does. A cancel, a `begin` or another owner may have come since the facts were read.
-const char* why_outdated(const State& state, const JobRow& job, const AttemptRow& attempt,
-                         const AttemptEnd& end, const Next& next);
+// An end that nobody reported, judged, and what its job does then.
+struct Judgement {
+    AttemptEnd end;
+    Next next;
+};
+Judgement judge(State& state, JobRow& job, const AttemptRow& attempt, const AttemptEnd& presumed);
 
 }  // namespace perdure::store

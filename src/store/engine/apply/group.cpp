@@ -6,7 +6,6 @@
 #include "base/zoo.h"
 #include "core/presence.h"
 #include "store/engine/apply/apply.h"
-#include "store/engine/apply/ledger.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/apply/relations.h"
 
@@ -114,6 +113,12 @@ ChangeReply apply_unless_damaged(State& state, const Group& group, std::size_t i
 
 }  // namespace
 
+std::uint64_t highest_id(const State& state) {
+    auto highest = std::max(state.service.id_high_water, state.service.made_id_high_water);
+    for (const auto& [id, row] : state.servers()) highest = std::max(highest, row.id_high_water);
+    return highest;
+}
+
 Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
     state.tables.begin();
     state.service.wall = wall;
@@ -170,6 +175,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     state.trim();
     reply.clock = state.service.clock;
     reply.work_appeared = state.work_appeared;
+    reply.attempts_overdue = state.has_overdue_attempts();
     reply.recoveries = std::exchange(state.recoveries, {});
     return reply;
 }
@@ -209,18 +215,6 @@ ChangeReply apply(State& state, const Tick& change) {
     state.tidied_at = change.next.now;
     state.flush();
     state.tables.tidy();
-    return {Applied{}};
-}
-
-ChangeReply apply(State& state, const PromoteWaiting& change) {
-    if (change.thing.kind == Thing::Kind::limit && !state.holders.is_defined(change.thing))
-        return error(Errc::not_found, "there is no such limit");
-    const Sighting seen{.detector = Detector::promotion, .rule = "C4/overlooked"};
-    for (const auto id : restore_line(state, change.thing)) {
-        const auto& job = state.job_that_exists(id);
-        enter(state, job, job.epoch, SessionId{}, {.seen = seen});
-        ++state.service.repairs;
-    }
     return {Applied{}};
 }
 

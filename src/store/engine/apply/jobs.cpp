@@ -39,26 +39,6 @@ Result<KeyRow> row_of_key(State& state, const JobSpec& spec) {
     return std::move(found);
 }
 
-void carry_out(State& state, JobRow& job, const WaitDecision& decision) {
-    using Kind = WaitDecision::Kind;
-    Outcome outcome{.state = JobState::expired, .cause = decision.cause, .rule = decision.rule};
-    switch (decision.kind) {
-        case Kind::wait: return;
-        case Kind::make_ready: {
-            const auto avoid = job.in<Timer>()->avoid;
-            const Ready ready{begin_stay(state, job, Entry::at_the_end, avoid), std::nullopt};
-            return move(state, job, ready);
-        }
-        case Kind::free_holders:
-            return move_and_free(state, job, Ready{job.in<Ready>()->stay, std::nullopt});
-        case Kind::fail: outcome.state = JobState::failed; [[fallthrough]];
-        case Kind::expire:
-            enter_expiry(state, job, decision, outcome.state);
-            return end_waiting(state, job, outcome);
-        case Kind::order_kill: return order_kill(state, job, decision.cause);
-    }
-}
-
 // The key outlives the job (C5).
 void forget(State& state, JobRow& job) {
     const auto* outcome = job.in<Outcome>();
@@ -234,20 +214,24 @@ ChangeReply apply(State& state, const SubmitAll& change) {
     return {std::move(batch)};
 }
 
-ChangeReply apply(State& state, const MoveWaiting& change) {
-    JobRow* job = state.job(change.job);
-    if (!job) return error(Errc::not_found, "there is no such job");
-    if (state_of(*job) != change.state) return not_possible("the job is in another state");
-    if (job->epoch != change.epoch) return not_possible("the job was claimed since");
-    // Its deadlines may be new ones: only what core still says today is carried out.
-    auto facts = wait_facts(*job);
-    facts.now = state.now();
-    facts.wall = state.service.wall;
-    const bool still = decide_wait(facts).kind == change.decision.kind;
-    if (!still && !zoo(Bug::move_waiting_unchecked))
-        return not_possible("its deadlines are not the ones that were decided on");
-    carry_out(state, *job, change.decision);
-    return {Applied{}};
+void end_wait(State& state, JobRow& job, const WaitDecision& decision) {
+    using Kind = WaitDecision::Kind;
+    Outcome outcome{.state = JobState::expired, .cause = decision.cause, .rule = decision.rule};
+    switch (decision.kind) {
+        case Kind::wait: return;
+        case Kind::make_ready: {
+            const auto avoid = job.in<Timer>()->avoid;
+            const Ready ready{begin_stay(state, job, Entry::at_the_end, avoid), std::nullopt};
+            return move(state, job, ready);
+        }
+        case Kind::free_holders:
+            return move_and_free(state, job, Ready{job.in<Ready>()->stay, std::nullopt});
+        case Kind::fail: outcome.state = JobState::failed; [[fallthrough]];
+        case Kind::expire:
+            enter_expiry(state, job, decision, outcome.state);
+            return end_waiting(state, job, outcome);
+        case Kind::order_kill: return order_kill(state, job, decision.cause);
+    }
 }
 
 ChangeReply apply(State& state, const ForgetEnded& change) {

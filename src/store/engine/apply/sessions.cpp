@@ -1,26 +1,19 @@
-// Sessions: opening, renewing, streams (O5, O6).
+// Sessions: opening with takeover, streams (O5, O6).
 #include <algorithm>
 
 #include "base/zoo.h"
 #include "store/engine/apply/apply.h"
+#include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/apply/ledger.h"
+#include "store/engine/apply/listed.h"
 #include "store/engine/apply/moves.h"
 
 namespace perdure::store {
 namespace {
 
-using Inherited = OpenSession::Inherited;
-
 Error no_such_session() { return error(Errc::not_found, "there is no such session"); }
 Error session_ended() { return error(Errc::fenced, "the session has ended"); }
-
-const Inherited* inherited_of(const OpenSession& change, AttemptKey attempt) {
-    const auto& all = change.inherited;
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const Inherited& i) { return i.attempt == attempt; });
-    return found == all.end() ? nullptr : &*found;
-}
 
 // A job of the index of runs, which must be in `run`.
 std::pair<JobRow&, const Run&> running_job(State& state, JobId id) {
@@ -37,27 +30,6 @@ bool is_readable(State& state, JobId id) {
     return job && job->in<Run>();
 }
 
-// Nothing if what was decided covers exactly the attempts that the previous session has now.
-const char* why_not_inherited(State& state, const OpenSession& change) {
-    const auto current = state.latest_session(change.directory);
-    if (current != change.previous) return "the directory's current session is another one";
-    const auto& runs = state.runs_of(current.value_or(SessionId{}));
-    std::size_t readable = 0;
-    for (const auto& [key, mark] : runs) {
-        if (!is_readable(state, key.second)) continue;
-        ++readable;
-        const auto [job, run] = running_job(state, key.second);
-        const auto* inherited = inherited_of(change, {job.id, run.epoch});
-        if (!inherited) return "the set of its attempts has changed";
-        if (inherited->state != run.state) return "one of its attempts is in another state";
-        if (!inherited->end) continue;
-        const auto& attempt = *job.attempt(run.epoch);
-        const auto* why = why_outdated(state, job, attempt, *inherited->end, inherited->next);
-        if (why) return why;
-    }
-    return readable == change.inherited.size() ? nullptr : "the set of its attempts has changed";
-}
-
 void take_over(State& state, JobRow& job, SessionId heir) {
     auto run = *job.in<Run>();
     AttemptRow& attempt = *job.attempt(run.epoch);
@@ -71,56 +43,70 @@ void take_over(State& state, JobRow& job, SessionId heir) {
     move(state, job, run);
 }
 
-void inherit(State& state, const OpenSession& change) {
-    // A copy, in order of the old assignment numbers: the moves below change the index.
-    const auto runs = state.runs_of(change.previous.value_or(SessionId{}));
-    for (const auto& [key, mark] : runs) {
-        if (!is_readable(state, key.second)) continue;
-        const auto [job, run] = running_job(state, key.second);
-        const auto epoch = run.epoch;
-        const auto& inherited = *inherited_of(change, {job.id, epoch});
-        auto seen = change.seen;
-        seen.rule = inherited.rule;
-        if (inherited.end) {
-            end_attempt(state, job, epoch, *inherited.end, inherited.next, seen);
+// Attempts of the previous session that can be understood, in order of their numbers.
+std::vector<JobId> inheritance(State& state, const SessionRow* previous) {
+    std::vector<JobId> jobs;
+    if (!previous) return jobs;
+    for (const auto& [key, mark] : state.runs_of(previous->id))
+        if (is_readable(state, key.second)) jobs.push_back(key.second);
+    return jobs;
+}
+
+void inherit(State& state, const SessionRow* previous, const ListedAttempts& on_disk,
+             SessionOpened& opened) {
+    const bool same_boot = opened.opening == Opening::take_over;
+    const auto inherited = inheritance(state, previous);
+    for (const auto id : inherited) {
+        const auto [job, run] = running_job(state, id);
+        const AttemptKey attempt{id, run.epoch};
+        const auto& row = *job.attempt(run.epoch);
+        const auto* listed = on_disk.find(attempt);
+        const auto decision =
+            decide_inherit({.same_boot = same_boot,
+                            .listed = listed ? std::optional(*listed) : std::nullopt,
+                            .state = run.state,
+                            .asks = row.terms.asks,
+                            .clean = row.clean,
+                            .alone = inherited.size() == 1,
+                            .order = run.order});
+        auto seen = opened.seen;
+        seen.rule = decision.rule;
+        if (decision.end) {
+            const auto judgement = judge(state, job, row, *decision.end);
+            end_attempt(state, job, attempt.epoch, judgement.end, judgement.next, seen);
+            opened.ended.push_back({attempt, judgement.next});
         } else {
-            enter(state, job, epoch, run.session, {.seen = seen});
-            take_over(state, job, change.session);
+            enter(state, job, attempt.epoch, run.session, {.seen = seen});
+            take_over(state, job, opened.session);
         }
     }
 }
 
-}  // namespace
-
-ChangeReply apply(State& state, const Renew& change) {
-    const SessionRow* known = state.session(change.session);
-    if (!known) return no_such_session();
-    if (!known->open) return session_ended();
-    const auto deadline = std::max(known->lease_deadline, state.now() + change.lease);
-    if (zoo(Bug::refused_change_leaves_traces))
-        state.change_session(change.session).lease_deadline = deadline;
-    if (change.heartbeat <= known->heartbeat)
-        return error(Errc::conflict, "a newer heartbeat, or this one, was accepted before");
-    SessionRow& session = state.change_session(change.session);
-    session.lease_deadline = deadline;
-    if (zoo(Bug::renewal_lowers_the_deadline)) session.lease_deadline = state.now() + change.lease;
-    session.heard_at = state.now();
-    session.heartbeat = change.heartbeat;
-    session.content_hash = change.content_hash;
-    session.seen = std::max(session.seen, change.seen);
-    session.slots = change.slots;
-    session.draining = change.draining;
-    session.offer = change.offer;
-    session.given_up = 0;
-    ++session.renewal;
-    return {Renewed{session.lease_deadline, session.renewal}};
+OpeningFacts opening_facts(const State& state, const OpenSession& change,
+                           const SessionRow* previous) {
+    OpeningFacts facts{.life = change.life};
+    if (!previous) return facts;
+    facts.has_previous = true;
+    facts.same_boot = previous->directory.boot == change.directory.boot;
+    facts.previous_life = previous->life;
+    facts.previous_heard_at = previous->heard_at;
+    facts.clock = state.service.clock;
+    return facts;
 }
 
-ChangeReply apply(State& state, const OpenSession& change) {
-    if (state.session(change.session))
-        return error(Errc::conflict, "a session with this id exists");
-    if (const char* why = why_not_inherited(state, change)) return error(Errc::conflict, why);
+// How the ledger tells the end of the previous session. Service time says how long nothing was
+// heard of it; its watchdog, if there is one, knows better when it died.
+Sighting seen_at_opening(const State& state, const OpenSession& change, const SessionRow& previous,
+                         const OpeningDecision& decision) {
+    const bool rebooted = decision.opening == Opening::after_reboot;
+    const bool is_known = change.away != Duration{};
+    return {.detector = rebooted ? Detector::reboot : Detector::takeover,
+            .rule = decision.rule,
+            .silent_for = is_known ? change.away : state.now() - previous.heard_at,
+            .announced = previous.draining};
+}
 
+void add_session(State& state, const OpenSession& change, const SessionRow* previous) {
     SessionRow session;
     session.id = change.session;
     session.directory = change.directory;
@@ -131,16 +117,45 @@ ChangeReply apply(State& state, const OpenSession& change) {
     session.policy = change.policy;
     session.lease_deadline = state.now() + change.lease;
     session.heard_at = state.now();
-    if (change.previous) {
-        SessionRow& previous = state.change_session(*change.previous);
-        previous.open = false;
+    if (previous) {
+        state.change_session(previous->id).open = false;
         // Its shims may know a longer lease (L2): what goes over must not be given away before.
         if (!zoo(Bug::takeover_shortens_the_lease))
-            session.lease_deadline = std::max(session.lease_deadline, previous.lease_deadline);
+            session.lease_deadline = std::max(session.lease_deadline, previous->lease_deadline);
     }
     state.add_session(std::move(session));
-    inherit(state, change);
-    return {Applied{}};
+}
+
+}  // namespace
+
+ChangeReply apply(State& state, const OpenSession& change) {
+    if (state.session(change.session))
+        return error(Errc::conflict, "a session with this id exists");
+    const auto latest = state.latest_session(change.directory);
+    const auto* previous = latest ? state.session(*latest) : nullptr;
+    const auto decision = decide_opening(opening_facts(state, change, previous), state.timing);
+    SessionOpened opened{.session = change.session, .opening = decision.opening};
+    switch (decision.opening) {
+        case Opening::repeated: opened.session = previous->id; return {std::move(opened)};
+        case Opening::stale:
+            return error(Errc::fenced, "a later life of this state directory has a session");
+        case Opening::clone:
+            return error(Errc::conflict, "another machine with this state directory is alive");
+        case Opening::take_over:
+        case Opening::after_reboot:
+            opened.seen = seen_at_opening(state, change, *previous, decision);
+            break;
+        case Opening::fresh: break;
+    }
+    const ListedAttempts on_disk(change.on_disk);
+    const auto& owned = state.runs_of(latest.value_or(SessionId{}));
+    const auto strangers = judge_strangers(state, on_disk.strangers(owned), 0);
+    opened.store_is_behind = is_store_behind(strangers);
+    if (opened.store_is_behind) return {std::move(opened)};
+    add_session(state, change, previous);
+    inherit(state, previous, on_disk, opened);
+    bring_back(state, strangers, change.session, opened.seen);
+    return {std::move(opened)};
 }
 
 ChangeReply apply(State& state, const OpenStream& change) {

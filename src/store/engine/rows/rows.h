@@ -149,6 +149,7 @@ struct JobRow {
     // The row in `run`, if it is this very attempt.
     const Run* running(Epoch of) const;
     AttemptRow* attempt(Epoch of);
+    const AttemptRow* attempt(Epoch of) const { return const_cast<JobRow*>(this)->attempt(of); }
     bool is_held_by_a_person() const;
     // O9: its newest attempt ended as one; it should run alone next.
     bool is_suspected() const;

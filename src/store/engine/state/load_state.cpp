@@ -60,7 +60,7 @@ void State::take_runs(const Contents& contents, Holding& holding) {
             note_damaged_run(entry);
             continue;
         }
-        runs_[run->session][{run->assignment, id}] = {run->state, late_from(*run)};
+        runs_[run->session][{run->assignment, id}] = mark_of(*job, *run);
         check_run(id, *job);
     }
 }
@@ -69,7 +69,8 @@ void State::take_runs(const Contents& contents, Holding& holding) {
 void State::note_damaged_run(const Contents::RunOf& run) {
     book.isolate(run.job, "its row in `run` cannot be understood");
     const auto owner = tables.lines().owner_of_damaged_run(run.job);
-    runs_[owner][{run.assignment, run.job}] = {JobState::running, ServiceTime{}};
+    const Run unknown{.session = owner, .state = JobState::running};
+    runs_[owner][{run.assignment, run.job}] = {unknown, Terms{}, ServiceTime{}};
 }
 
 // Who runs has its things, whatever the rows say: nobody else may take them.

@@ -63,6 +63,10 @@ JobRow* State::readable(JobId id) {
     return found.value_or(nullptr);
 }
 
+std::optional<JobRow*> State::look_for(JobId id) {
+    return book.unless_damaged([&] { return job(id); }, [&] { return damaged_job(id); });
+}
+
 JobRow& State::add(JobRow job) {
     highest_job_ = std::max(highest_job_, job.id);
     jobs_bytes_ += size_of(*job.spec);
@@ -88,6 +92,12 @@ void State::touch(JobRow& job) {
     if (job.in<Outcome>()) ended_jobs_.push_back(job.id);
 }
 
+State::RunMark State::mark_of(const JobRow& job, const Run& run) {
+    const auto* attempt = job.attempt(run.epoch);
+    if (!attempt) return {run, Terms{}, ServiceTime{}};
+    return {run, attempt->terms, attempt->claimed_at};
+}
+
 void State::index(const JobRow& job, int step) {
     shapes.add(job.shape, state_of(job), step);
     if (const auto* ready = job.in<Ready>()) {
@@ -98,11 +108,14 @@ void State::index(const JobRow& job, int step) {
     if (!run) return;
     const std::pair key{run->assignment, job.id};
     if (step > 0) {
+        auto& runs = runs_[run->session];
+        if (runs.empty()) note_overdue(session_that_exists(run->session).lease_deadline);
+        runs[key] = mark_of(job, *run);
+        if (run->state != JobState::starting) return;
         const auto late = late_from(*run);
-        runs_[run->session][key] = {run->state, late};
+        note_overdue(late);
         const auto bound = confirmed_until_.find(run->session);
-        if (run->state == JobState::starting && bound != confirmed_until_.end())
-            bound->second = std::min(bound->second, late);
+        if (bound != confirmed_until_.end()) bound->second = std::min(bound->second, late);
         return;
     }
     const auto found = runs_.find(run->session);
@@ -177,10 +190,25 @@ bool State::has_unconfirmed_start(SessionId session) {
     const auto bound = confirmed_until_.find(session);
     if (bound != confirmed_until_.end() && now() < bound->second) return false;
     auto earliest = ServiceTime{INT64_MAX};
-    for (const auto& [key, run] : runs_of(session))
-        if (run.state == JobState::starting) earliest = std::min(earliest, run.late_from);
+    for (const auto& [key, mark] : runs_of(session))
+        if (mark.run.state == JobState::starting)
+            earliest = std::min(earliest, late_from(mark.run));
     confirmed_until_[session] = earliest;
     return earliest <= now();
+}
+
+// Leases are only ever raised: all sessions are looked at again only when the first of them can be
+// over.
+bool State::has_overdue_attempts() {
+    if (now() < none_overdue_until_) return false;
+    none_overdue_until_ = ServiceTime{INT64_MAX};
+    for (const auto& [id, runs] : runs_) {
+        const auto* owner = session(id);
+        if (!owner) continue;
+        note_overdue(owner->lease_deadline);
+        note_overdue(has_unconfirmed_start(id) ? now() : confirmed_until_.at(id));
+    }
+    return none_overdue_until_ <= now();
 }
 
 const SessionRow* State::session(SessionId id) const {

@@ -5,6 +5,7 @@
 // asks the tables for rows that may be among it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -30,6 +31,7 @@ namespace perdure::store {
 struct ZooRows {
     std::map<std::pair<SessionId, ServerId>, std::uint64_t> assignments;
     std::map<DirectoryPlace, std::uint32_t> leaked_slots;
+    std::map<SessionId, ServiceTime> swept_leases;
 };
 
 class State {
@@ -72,6 +74,8 @@ public:
     JobRow& job_that_exists(JobId id);
     // Nothing if the row cannot be understood, for those who can go on without it.
     JobRow* readable(JobId id);
+    // Nothing if the row cannot be understood, null if there is none.
+    std::optional<JobRow*> look_for(JobId id);
     JobRow& add(JobRow job);
     JobRow& add_ready(JobId id, const LineReader::LoadRow& load);
     JobRow* loaded(JobId id);  // if it is in memory
@@ -88,13 +92,19 @@ public:
     RelationReader& relation_rows();
     ServiceTime tidied_at;            // wakes were, last
     bool lines_are_in_memory = true;  // the last job that was met in a line was
+    // An attempt in `run`, as far as heartbeats and sweeps judge it: they look at its job only if
+    // something is to be done.
     struct RunMark {
-        JobState state = JobState::starting;
-        ServiceTime late_from;  // its start is; zero: it was ordered back
+        Run run;
+        Terms terms;
+        ServiceTime claimed_at;
     };
     using Runs = std::map<std::pair<std::uint64_t, JobId>, RunMark>;  // by assignment number
+    const std::map<SessionId, Runs>& runs() const { return runs_; }
     const Runs& runs_of(SessionId session) const;
     bool has_unconfirmed_start(SessionId session);
+    // Some attempt in `run` may be: of one of them the lease or the confirmation is over.
+    bool has_overdue_attempts();
 
     // Sessions.
     const SessionRow* session(SessionId id) const;
@@ -108,6 +118,7 @@ public:
 
     // Servers.
     std::map<ServerId, ServerRow>& servers() { return servers_; }
+    const std::map<ServerId, ServerRow>& servers() const { return servers_; }
     void save_server(ServerId id);
     void remove_server(ServerId id);
 
@@ -135,6 +146,10 @@ private:
     void note_damaged_run(const Contents::RunOf& run);
     template <class Part>
     void write_now(Part WriteSet::*part);
+    void note_overdue(ServiceTime from) {
+        none_overdue_until_ = std::min(none_overdue_until_, from);
+    }
+    static RunMark mark_of(const JobRow& job, const Run& run);
     void index(const JobRow& job, int step);
     bool is_full() const;
     void let_go(JobId id);
@@ -146,6 +161,7 @@ private:
     std::map<SessionId, Runs> runs_;
     // Nothing of the session that starts has to be confirmed before this.
     std::map<SessionId, ServiceTime> confirmed_until_;
+    ServiceTime none_overdue_until_;  // no attempt is, before this
     std::map<SessionId, SessionRow> sessions_;
     std::set<SessionId> changed_sessions_;
     std::map<DirectoryPlace, SessionId> latest_sessions_;

@@ -1,8 +1,8 @@
-// What a sweep must look at: attempts whose lease or confirmation is over, jobs whose time has
-// come, and things that are freer than they are offered (O2, E5, C4).
+// What a sweep must look at besides attempts: jobs whose time has come, and things that are freer
+// than they are offered (E5, C4).
 #include <algorithm>
+#include <set>
 
-#include "core/presence.h"
 #include "store/sqlite/show/show.h"
 
 namespace perdure::store::sqlite {
@@ -13,69 +13,6 @@ namespace {
 constexpr int things_max = 1'000;
 
 }  // namespace
-
-OverdueRun Show::overdue_run(JobRow& job, const Owner& owner) {
-    const auto& session = owner.session;
-    OverdueRun overdue{.run = run_view(job, session.policy)};
-    const auto& run = overdue.run;
-    overdue.renewal = session.renewal;
-    overdue.heard_at = session.heard_at;
-    overdue.claimed_at = job.attempts.back().claimed_at;
-    overdue.facts = {.state = run.state,
-                     .terms = run.terms,
-                     .clean = run.clean,
-                     .order = run.order,
-                     .recalled = run.recalled,
-                     .heard = !is_silent(session.heard_at, owner.now, timing_),
-                     .saw_assignment = session.seen >= run.assignment,
-                     .alone = owner.runs + session.given_up == 1,
-                     .lease_deadline = session.lease_deadline,
-                     .confirm_deadline = run.confirm_deadline};
-    return overdue;
-}
-
-// What it waited for, or its checkpoint, may be what cannot be understood.
-void Show::add_run(JobRow& job, const Owner& owner, std::vector<OverdueRun>& into) {
-    auto read = book_.unless_damaged([&] { return overdue_run(job, owner); },
-                                     [&] { return damaged_job(job.id); });
-    if (read) into.push_back(std::move(*read));
-}
-
-void Show::add_overdue_runs(std::uint32_t limit, const RunCounts& counts, OverdueView& view) {
-    for (const auto& [owner, runs] : counts) {
-        // Nobody knows when its lease ends: what runs there waits for a person (C9).
-        const auto session = readable_session(owner);
-        if (!session) continue;
-        if (session->lease_deadline > view.clock.now) continue;
-        for (const auto id : jobs_of(owner)) {
-            if (view.runs.size() >= limit) return;
-            auto job = readable_job(id);
-            if (!job || !job->in<Run>()) continue;
-            const auto& terms = job->attempts.back().terms;
-            const bool is_released =
-                session->lease_deadline + terms.release_after <= view.clock.now;
-            const bool is_lost = job->in<Run>()->state == JobState::running;
-            if (is_released) {
-                add_run(*job, {*session, runs, view.clock.now}, view.runs);
-            } else if (is_lost && view.owner_lost.size() < limit) {
-                add_run(*job, {*session, runs, view.clock.now}, view.owner_lost);
-            }
-        }
-    }
-}
-
-void Show::add_unconfirmed(std::uint32_t limit, const RunCounts& counts, OverdueView& view) {
-    auto row = unconfirmed_.query({static_cast<int>(JobState::starting), view.clock.now});
-    while (view.runs.size() < limit && row.next()) {
-        auto job = readable_job(JobId{row.bits(0)});
-        if (!job || !job->in<Run>()) continue;
-        const auto session = readable_session(job->in<Run>()->session);
-        if (!session) continue;
-        const auto& terms = job->attempts.back().terms;
-        const bool listed = session->lease_deadline + terms.release_after <= view.clock.now;
-        if (!listed) add_run(*job, {*session, counts.at(session->id), view.clock.now}, view.runs);
-    }
-}
 
 void Show::add_ready_wakes(ServiceTime now, std::uint32_t limit, std::vector<Wake>& wakes) {
     auto part = ready_wakes_.query({now});
@@ -106,23 +43,13 @@ std::vector<Show::Wake> Show::wakes(ServiceTime now, std::uint32_t limit) {
     return wakes;
 }
 
-void Show::add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& view) {
-    const auto now = view.clock.now;
-    const auto add = [&](const JobRow& job) {
-        auto facts = wait_facts(job);
-        facts.now = now;
-        facts.wall = wall;
-        view.waits.push_back({.job = job.id, .epoch = job.epoch, .facts = facts});
-    };
-    for (const auto& [at, id] : wakes(now, limit))
-        if (const auto job = readable_job(id)) add(*job);
+void Show::add_waiting(WallTime wall, std::uint32_t limit, OverdueView& view) {
+    for (const auto& [at, id] : wakes(view.clock.now, limit)) view.waiting.push_back(id);
+    const std::set<JobId> listed(view.waiting.begin(), view.waiting.end());
     auto row = dates_.query({wall, std::int64_t{limit} + limit});
-    while (view.waits.size() < limit && row.next()) {
-        const auto job = readable_job(JobId{row.bits(1)});
-        if (!job) continue;
-        const auto wakes = wake_at(*job);
-        const bool is_listed = wakes && *wakes <= now;
-        if (!is_listed) add(*job);
+    while (view.waiting.size() < limit && row.next()) {
+        const JobId id{row.bits(1)};
+        if (!listed.contains(id)) view.waiting.push_back(id);
     }
 }
 
@@ -175,12 +102,7 @@ void Show::add_free_things(std::uint32_t limit, OverdueView& view) {
 OverdueView Show::overdue(WallTime wall, std::uint32_t limit) {
     Transaction snapshot(connection_, Transaction::Kind::read);
     OverdueView view{.clock = load_.service().clock};
-    const auto counts = run_counts();
-    add_overdue_runs(limit, counts, view);
-    add_unconfirmed(limit, counts, view);
-    for (auto* runs : {&view.runs, &view.owner_lost})
-        for (auto& run : *runs) run.facts.clock = view.clock;
-    add_overdue_waits(wall, limit, view);
+    add_waiting(wall, limit, view);
     add_free_things(limit, view);
     return view;
 }

@@ -18,11 +18,7 @@ Show::Show(Connection& c, const Timing& timing, DamageBook& book)
                  " NULL UNION ALL SELECT min(wake_at) FROM wait)"),
       next_date_(c, "SELECT min(date) FROM timer WHERE date IS NOT NULL"),
       highest_mark_(c, "SELECT max(id_high_water) FROM server"),
-      run_counts_(c, "SELECT session, count(*) FROM run GROUP BY session"),
       jobs_of_(c, "SELECT job FROM run WHERE session = ? ORDER BY assignment, job"),
-      unconfirmed_(c,
-                   "SELECT job FROM run WHERE state = ? AND confirm_deadline <= ?"
-                   " ORDER BY confirm_deadline, job"),
       timer_wakes_(c,
                    "SELECT wake_at, job FROM timer WHERE wake_at <= ? ORDER BY wake_at, job"
                    " LIMIT ?"),
@@ -110,13 +106,6 @@ std::vector<JobId> Show::jobs_of(SessionId session) {
     auto row = jobs_of_.query({session});
     while (row.next()) jobs.push_back({row.bits(0)});
     return jobs;
-}
-
-Show::RunCounts Show::run_counts() {
-    RunCounts counts;
-    auto row = run_counts_.query({});
-    while (row.next()) counts[SessionId{row.bits(0)}] = static_cast<std::uint32_t>(row.number(1));
-    return counts;
 }
 
 SessionView Show::session_view(const SessionRow& session) {

@@ -41,24 +41,11 @@ private:
     RunView run_view(JobRow& job, WorkerPolicy worker_policy);
     JobView job_view(JobRow& job);
     SessionView session_view(const SessionRow& row);
-    // How many attempts each session has in `run`.
-    using RunCounts = std::map<SessionId, std::uint32_t>;
-    RunCounts run_counts();
-    // Who owns an attempt, and how many it has.
-    struct Owner {
-        const SessionRow& session;
-        std::uint32_t runs = 0;
-        ServiceTime now;
-    };
-    OverdueRun overdue_run(JobRow& job, const Owner& owner);
-    void add_run(JobRow& job, const Owner& owner, std::vector<OverdueRun>& into);
     void add_audited(JobId id, AuditView& view);
     void add_holders(AuditView& view);
     std::vector<JobId> jobs_of(SessionId session);
 
-    void add_overdue_runs(std::uint32_t limit, const RunCounts& counts, OverdueView& view);
-    void add_unconfirmed(std::uint32_t limit, const RunCounts& counts, OverdueView& view);
-    void add_overdue_waits(WallTime wall, std::uint32_t limit, OverdueView& view);
+    void add_waiting(WallTime wall, std::uint32_t limit, OverdueView& view);
     std::vector<Wake> wakes(ServiceTime now, std::uint32_t limit);
     void add_ready_wakes(ServiceTime now, std::uint32_t limit, std::vector<Wake>& wakes);
     void add_free_things(std::uint32_t limit, OverdueView& view);
@@ -75,7 +62,7 @@ private:
     std::optional<Thing> looked_at_;  // the last thing that a sweep has compared
 
     Statement busy_, next_wake_, next_date_, highest_mark_;
-    Statement run_counts_, jobs_of_, unconfirmed_;
+    Statement jobs_of_;
     Statement timer_wakes_, blocked_wakes_, wait_wakes_, run_wakes_, ready_wakes_, ready_at_,
         dates_;
     Statement next_thing_, limit_max_, keys_held_, limits_held_, blocked_shapes_, wanting_;

@@ -1,4 +1,4 @@
-#include "worker/talk/heartbeat.h"
+#include "worker/talk/heartbeats.h"
 
 #include <algorithm>
 #include <set>
@@ -9,8 +9,8 @@
 
 namespace perdure {
 
-Heartbeat::Heartbeat(WorkerContext& context, AttemptTable& table, Session& session,
-                     Supervisor& supervisor, Watch& watch)
+Heartbeats::Heartbeats(WorkerContext& context, AttemptTable& table, Session& session,
+                       Supervisor& supervisor, Watch& watch)
     : context_(context),
       table_(table),
       session_(session),
@@ -19,7 +19,7 @@ Heartbeat::Heartbeat(WorkerContext& context, AttemptTable& table, Session& sessi
       backoff_(context.ports.random, context.options.timing.reconnect_max),
       pause_(context.make_alarm()) {}
 
-Task<void> Heartbeat::run() {
+Task<void> Heartbeats::run() {
     const auto period = context_.options.timing.heartbeat;
     while (!context_.stop.requested()) {
         if (!session_.is_open()) {
@@ -39,7 +39,7 @@ Task<void> Heartbeat::run() {
     }
 }
 
-HeartbeatRequest Heartbeat::build() {
+HeartbeatRequest Heartbeats::build() {
     const auto& timing = context_.options.timing;
     const bool detaches = context_.mode == WorkerMode::detaching;
     return {.session = session_.id(),
@@ -54,7 +54,7 @@ HeartbeatRequest Heartbeat::build() {
             .progress = table_.notes()};
 }
 
-Task<bool> Heartbeat::beat() {
+Task<bool> Heartbeats::beat() {
     watch_.before_speaking();
     auto request = build();
     const Sent sent{.session = request.session,
@@ -77,7 +77,7 @@ Task<bool> Heartbeat::beat() {
     co_return true;
 }
 
-void Heartbeat::failed(const Sent& sent, const Error& why) {
+void Heartbeats::failed(const Sent& sent, const Error& why) {
     reached<"worker_heartbeat_failed">();
     session_.unanswered();
     context_.log.write(Level::info, "heartbeat failed", "server", sent.server, "why", why.what);
@@ -86,7 +86,7 @@ void Heartbeat::failed(const Sent& sent, const Error& why) {
 
 // A claim may have been made while the first heartbeat that said so was looked at; the second one
 // is certain to show it.
-void Heartbeat::announced(WorkerMode mode) {
+void Heartbeats::announced(WorkerMode mode) {
     if (mode != context_.mode) return;
     ++context_.announced;
     if (mode == WorkerMode::draining && context_.announced == 1) context_.heartbeat_bell->ring();
@@ -95,7 +95,7 @@ void Heartbeat::announced(WorkerMode mode) {
 
 // The answer has shown that what was listed and not stopped is in `run`; of anything else it says
 // nothing, and a lease that ended meanwhile may have given it away.
-void Heartbeat::renew(const Sent& sent, const std::vector<AttemptKey>& stopped) {
+void Heartbeats::renew(const Sent& sent, const std::vector<AttemptKey>& stopped) {
     const auto until = sent.at + sent.lease;
     session_.raise_lease(until);
     const std::set<AttemptKey> gone(stopped.begin(), stopped.end());
@@ -108,7 +108,7 @@ void Heartbeat::renew(const Sent& sent, const std::vector<AttemptKey>& stopped) 
     supervisor_.start_what_waits();  // for a lease that is good
 }
 
-void Heartbeat::obey(const Sent& sent, HeartbeatAnswerMessage answer) {
+void Heartbeats::obey(const Sent& sent, HeartbeatAnswerMessage answer) {
     session_.saw_tick(answer.tick);
     session_.answered();
     switch (answer.answer) {

@@ -1,5 +1,6 @@
-// Heartbeat: renews the session's lease, lists everything that is here, and obeys the answer (O6).
-// One is in flight at a time; each has a new number, a repetition too, for its content may differ.
+// Heartbeats: each renews the session's lease, lists all that is here, and its answer is obeyed
+// (O6). One is in flight at a time; each has a new number, a repetition too, for its content may
+// differ.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,10 @@
 
 namespace perdure {
 
-class Heartbeat {
+class Heartbeats {
 public:
-    Heartbeat(WorkerContext& context, AttemptTable& table, Session& session, Supervisor& supervisor,
-              Watch& watch);
+    Heartbeats(WorkerContext& context, AttemptTable& table, Session& session,
+               Supervisor& supervisor, Watch& watch);
 
     Task<void> run();
 

@@ -1,0 +1,36 @@
+// What heartbeats, openings and sweeps do to attempts, once it is decided.
+#pragma once
+
+#include "core/detector.h"
+#include "ports/changes.h"
+#include "store/engine/state/state.h"
+
+namespace perdure::store {
+
+// A presumed-lost attempt is alive: back into `run`, epoch unchanged (O1). Null: so it is done.
+const char* reinstate(State& state, AttemptKey attempt, const SessionRow& session,
+                      const Sighting& seen);
+
+// It is in `run`, and ends like this, unless its author's rules see it in another way.
+EndedAttempt give_up(State& state, AttemptKey attempt, const AttemptEnd& presumed, Sighting seen);
+
+// It is `starting`. It is given up `Timing::recall` later, unless it starts or is handed back (O3).
+void order_back(State& state, AttemptKey attempt);
+
+// As its worker is sent it.
+Assignment assignment_of(State& state, JobRow& job);
+
+// An attempt that a worker lists and its session does not own, and what is to be done about it.
+struct Stranger {
+    AttemptKey attempt;
+    ReconcileDecision decision;
+};
+// Looks only. What cannot be understood is left out: nobody is told of it.
+std::vector<Stranger> judge_strangers(State& state, const std::vector<const Listed*>& listed,
+                                      std::uint64_t seen);
+bool is_store_behind(const std::vector<Stranger>& strangers);
+// Those that come back do; answers those who are to be stopped, since they cannot.
+std::vector<AttemptKey> bring_back(State& state, const std::vector<Stranger>& strangers,
+                                   SessionId session, Sighting seen);
+
+}  // namespace perdure::store

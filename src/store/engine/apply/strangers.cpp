@@ -1,0 +1,67 @@
+// Attempts that a worker lists and its session does not own (O1, O6).
+#include <algorithm>
+
+#include "base/probe.h"
+#include "store/engine/apply/apply.h"
+#include "store/engine/apply/attempts.h"
+
+namespace perdure::store {
+namespace {
+
+using Kind = ReconcileDecision::Kind;
+
+StrangersJob facts_of(const JobRow& job) {
+    const auto* outcome = job.in<Outcome>();
+    StrangersJob facts{.epoch = job.epoch,
+                       .state = state_of(job),
+                       .presumed_lost = job.presumed_lost.has_value(),
+                       .discarded = outcome && outcome->discarded,
+                       .effects = job.spec->effects};
+    if (!job.attempts.empty()) facts.isolation = job.attempts.back().terms.isolation;
+    return facts;
+}
+
+StrangersJob unknown(State& state, JobId id) {
+    const bool may_have_been = id.value <= highest_id(state);
+    if (may_have_been) reached<"listed_attempt_of_a_job_that_is_gone">();
+    return {.gone = may_have_been};
+}
+
+}  // namespace
+
+std::vector<Stranger> judge_strangers(State& state, const std::vector<const Listed*>& listed,
+                                      std::uint64_t seen) {
+    std::vector<Stranger> strangers;
+    for (const auto* entry : listed) {
+        const auto id = entry->attempt.job;
+        const auto job = state.look_for(id);
+        if (!job) continue;
+        const auto facts = *job ? facts_of(**job) : unknown(state, id);
+        strangers.push_back(
+            {entry->attempt, decide_reconcile(stranger_facts(facts, *entry, seen))});
+    }
+    return strangers;
+}
+
+bool is_store_behind(const std::vector<Stranger>& strangers) {
+    return std::any_of(strangers.begin(), strangers.end(), [](const Stranger& stranger) {
+        return stranger.decision.kind == Kind::store_is_behind;
+    });
+}
+
+std::vector<AttemptKey> bring_back(State& state, const std::vector<Stranger>& strangers,
+                                   SessionId session, Sighting seen) {
+    std::vector<AttemptKey> stopped;
+    // Also at an opening it is the list that brings it back.
+    seen.detector = Detector::heartbeat;
+    for (const auto& [attempt, decision] : strangers) {
+        seen.rule = decision.rule;
+        const bool returns = decision.kind == Kind::reinstate &&
+                             !reinstate(state, attempt, state.session_that_exists(session), seen);
+        const bool is_to_stop = decision.kind == Kind::stop || decision.kind == Kind::reinstate;
+        if (is_to_stop && !returns) stopped.push_back(attempt);
+    }
+    return stopped;
+}
+
+}  // namespace perdure::store
