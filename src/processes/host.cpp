@@ -30,6 +30,7 @@ void Host::close() {
         if (entry.link) entry.link->close();
     attempts_.clear();
     folder_.reset();  // and its lock
+    slots_ = {};      // and theirs
     events_->close();
 }
 

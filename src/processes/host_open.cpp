@@ -82,7 +82,7 @@ std::vector<std::string> shim_faults() {
 }
 
 Result<ShimEnds> make_and_spawn(StateFolder& folder, const std::string& program, const Order& order,
-                                const AttemptInput& input) {
+                                const AttemptInput& input, Fd slots) {
     if (strikes(Fault::worker_no_directory))
         return error(Errc::overloaded, "fault point worker.no_directory");
     auto directory = make_attempt(folder, order, input);
@@ -90,7 +90,7 @@ Result<ShimEnds> make_and_spawn(StateFolder& folder, const std::string& program,
     die_if(Fault::worker_after_directory);
     const auto name = directory_name(order.attempt);
     const auto& really = strikes(Fault::shim_not_launched) ? no_program : program;
-    auto shim = spawn_shim(folder, really, std::move(*directory), name);
+    auto shim = spawn_shim(folder, really, std::move(*directory), std::move(slots), name);
     die_if(Fault::worker_after_spawn);
     if (!shim) remove_attempt(folder, order.attempt);
     return shim;
@@ -184,8 +184,8 @@ Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
         write_inputs(out, assignment.inputs);
     }
     auto work = [folder = self->folder_, program = self->options_.shim, order = std::move(*order),
-                 input = std::move(input)] {
-        return make_and_spawn(*folder, program, order, input);
+                 input = std::move(input), slots = self->slots_.copy_of_lock()]() mutable {
+        return make_and_spawn(*folder, program, order, input, std::move(slots));
     };
     auto shim = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!shim) {
