@@ -2,8 +2,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <boost/asio/steady_timer.hpp>
 #include <filesystem>
-#include <thread>
 
 #include "processes/disk/cgroup_slots.h"
 #include "processes/harness.h"
@@ -135,12 +135,9 @@ TEST_F(HostCgroupTest, a_group_that_a_neighbour_looks_at_for_long_is_locked_afte
     crash();
     Fd neighbour(::open(own_group().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     ASSERT_EQ(::flock(neighbour.get(), LOCK_EX | LOCK_NB), 0);
-    std::jthread looks([&] {
-        ::usleep(100'000);
-        ::flock(neighbour.get(), LOCK_UN);
-    });
+    boost::asio::steady_timer looks(context_, std::chrono::milliseconds(100));
+    looks.async_wait([&](auto) { ::flock(neighbour.get(), LOCK_UN); });
     open();
-    looks.join();
     EXPECT_NE(::flock(neighbour.get(), LOCK_EX | LOCK_NB), 0) << "nobody says that it is in use";
 }
 

@@ -27,15 +27,6 @@ struct Opened {
     bool leftovers_are_gone = true;
 };
 
-// A directory that is not understood, with somebody at work in it: that one cannot be spoken to.
-void clear_damaged(StateFolder& folder, const std::string& name) {
-    const auto give_up_at = shim_boot_now() + seconds(1);
-    while (is_locked(folder, name) && shim_boot_now() < give_up_at) {
-        kill_shim(folder, name);
-        ::usleep(1'000);
-    }
-}
-
 // The slots in which adopted attempts run are theirs; what is in the others was left behind.
 bool find_slots(Opened& opened) {
     const auto& identity = opened.folder->identity();
@@ -62,7 +53,8 @@ Result<Opened> open_state(const std::string& path, bool cgroups) {
     become_subreaper();
     Opened opened{.folder = *folder, .life = *life};
     opened.found = find_attempts(**folder);
-    for (const auto& name : opened.found.damaged) clear_damaged(**folder, name);
+    // A directory that is not understood: whoever is at work in it cannot be spoken to.
+    for (const auto& name : opened.found.damaged) clear_shim(**folder, name);
     const bool slots_are_clear = !cgroups || find_slots(opened);
     opened.leftovers_are_gone =
         slots_are_clear && kill_leftovers(**folder, [&](const std::string& name) {
