@@ -55,6 +55,7 @@ private:
                                              std::vector<RunView> owned, std::uint64_t seen);
     Task<Result<KnownJobs>> strangers_of(std::optional<SessionView> session,
                                          std::vector<AttemptKey> attempts);
+    ItemAnswer answer_of_unkept(AttemptKey attempt, const Error& why);
     static std::vector<Change> with_returning(Change first, SessionId session,
                                               const Reconciled& strangers, Sighting seen);
 
