@@ -42,7 +42,7 @@ namespace {
 constexpr std::string_view prefix = "perdure-";
 constexpr std::string_view slot_prefix = "slot-";
 constexpr std::size_t abandoned_max = 1'000;  // that are looked at in one start
-constexpr Duration lock_patience = milliseconds(500);
+constexpr Duration slots_lock_patience = milliseconds(500);
 
 bool make_group(const std::string& path) {
     return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
@@ -98,7 +98,7 @@ void remove_abandoned(const std::string& parent) {
 
 bool CgroupSlots::make_base() {
     // Another worker may be about to remove it as abandoned: then it is made again.
-    const auto give_up_at = shim_boot_now() + lock_patience;
+    const auto give_up_at = shim_boot_now() + slots_lock_patience;
     do {
         if (!make_group(base_)) return false;
         in_use_ = locked(base_, LOCK_SH);
