@@ -29,7 +29,8 @@ public:
 
     // One transaction, durable when answered: how long the text of each chunk's attempt was before
     // it. What is there already is left as it is; a gap (an offset beyond the end) is a conflict.
-    // unavailable: nothing was written.
+    // corrupt: what is there of one of them cannot be understood. After every error: nothing was
+    // written.
     virtual Task<Result<std::vector<std::uint64_t>>> append(std::vector<LogChunk> chunks) = 0;
     // Takes back what was appended. One transaction.
     virtual Task<Result<void>> cut(std::vector<LogCut> cuts) = 0;

@@ -30,6 +30,7 @@ void Host::close() {
         if (entry.link) entry.link->close();
     attempts_.clear();
     folder_.reset();  // and its lock
+    slots_ = {};      // and theirs
     events_->close();
 }
 
@@ -189,9 +190,10 @@ void Host::bury(AttemptKey key) {
             burial = {.end = result->end, .evidence = result->evidence};
         } else {
             const auto name = directory_name(key);
+            const bool none_comes = clear_shim(*folder, name);
             const bool slot_is_clear = cgroup.empty() || clear_slot(cgroup);
             burial.tree_is_gone =
-                slot_is_clear &&
+                none_comes && slot_is_clear &&
                 kill_leftovers(*folder, [&](const std::string& dead) { return dead == name; });
             const bool started = has_started(*folder, key);
             burial.end = {.cause = started ? Cause::shim_lost : Cause::shim_failed,

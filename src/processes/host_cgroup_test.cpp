@@ -2,8 +2,10 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 
+#include "processes/disk/cgroup_slots.h"
 #include "processes/harness.h"
 #include "processes/host_processes.h"
 
@@ -25,6 +27,24 @@ protected:
     std::string cgroup_of(AttemptKey key) {
         end_of(key);
         return output(key);
+    }
+    // Prepared, and not yet told to start: its slot is empty.
+    AttemptKey waiting(JobSpec spec) {
+        const auto given = assignment(std::move(spec), asking());
+        EXPECT_TRUE(prepare(given));
+        return given.attempt;
+    }
+    std::string own_group() const {
+        struct stat about {};
+        EXPECT_EQ(::stat(options_.directory.c_str(), &about), 0);
+        return hierarchies_here().v2 + "/perdure-" + std::to_string(about.st_dev) + "-" +
+               std::to_string(about.st_ino);
+    }
+    // What the start of a worker with another state directory does to our groups.
+    static void start_a_neighbour() {
+        CgroupSlots others;
+        others.detect(hierarchies_here(), "2-" + std::to_string(::getpid()));
+        others.remove_unused();
     }
 };
 
@@ -82,6 +102,43 @@ TEST_F(HostCgroupTest, an_adopted_attempt_keeps_its_slot_also_if_lower_ones_are_
     }
     processes_->kill(key, Cause::cancelled);
     end_of(key);
+}
+
+TEST_F(HostCgroupTest, the_slot_of_a_waiting_attempt_stays_while_its_worker_is_away) {
+    const auto key = waiting(tells_its_cgroup());
+    crash();
+    start_a_neighbour();
+    EXPECT_TRUE(std::filesystem::exists(own_group() + "/slot-0"));
+    open();
+    start(key);
+    EXPECT_EQ(end_of(key).end.cause, Cause::exit);
+}
+
+// Its limits went with the slot, so it does not run; and it kills nobody.
+TEST_F(HostCgroupTest, a_slot_that_is_gone_while_its_attempt_waits_is_given_to_no_other) {
+    const auto key = waiting(tells_its_cgroup());
+    crash();
+    ASSERT_TRUE(std::filesystem::remove(own_group() + "/slot-0"));
+    ASSERT_TRUE(std::filesystem::remove(own_group()));
+    open();
+    const auto other = begin(shell("grep ^0:: /proc/self/cgroup; sleep 60"));
+    until("it has said where it is", [&] { return !output(other).empty(); });
+    EXPECT_EQ(output(other).find("/slot-0"), std::string::npos) << output(other);
+    start(key);
+    EXPECT_EQ(end_of(key).end.cause, Cause::no_resources);
+    EXPECT_EQ(end_of(key).end.ran, Ran::no);
+    processes_->kill(other, Cause::cancelled);
+    EXPECT_EQ(end_of(other).end.cause, Cause::cancelled);
+}
+
+TEST_F(HostCgroupTest, a_group_that_a_neighbour_looks_at_for_long_is_locked_afterwards) {
+    crash();
+    Fd neighbour(::open(own_group().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    ASSERT_EQ(::flock(neighbour.get(), LOCK_EX | LOCK_NB), 0);
+    boost::asio::steady_timer looks(context_, std::chrono::milliseconds(100));
+    looks.async_wait([&](auto) { ::flock(neighbour.get(), LOCK_UN); });
+    open();
+    EXPECT_NE(::flock(neighbour.get(), LOCK_EX | LOCK_NB), 0) << "nobody says that it is in use";
 }
 
 TEST_F(HostCgroupTest, an_adopted_attempt_keeps_its_slot) {

@@ -27,15 +27,6 @@ struct Opened {
     bool leftovers_are_gone = true;
 };
 
-// A directory that is not understood, with somebody at work in it: that one cannot be spoken to.
-void clear_damaged(StateFolder& folder, const std::string& name) {
-    const auto give_up_at = shim_boot_now() + seconds(1);
-    while (is_locked(folder, name) && shim_boot_now() < give_up_at) {
-        kill_shim(folder, name);
-        ::usleep(1'000);
-    }
-}
-
 // The slots in which adopted attempts run are theirs; what is in the others was left behind.
 bool find_slots(Opened& opened) {
     const auto& identity = opened.folder->identity();
@@ -62,7 +53,8 @@ Result<Opened> open_state(const std::string& path, bool cgroups) {
     become_subreaper();
     Opened opened{.folder = *folder, .life = *life};
     opened.found = find_attempts(**folder);
-    for (const auto& name : opened.found.damaged) clear_damaged(**folder, name);
+    // A directory that is not understood: whoever is at work in it cannot be spoken to.
+    for (const auto& name : opened.found.damaged) clear_shim(**folder, name);
     const bool slots_are_clear = !cgroups || find_slots(opened);
     opened.leftovers_are_gone =
         slots_are_clear && kill_leftovers(**folder, [&](const std::string& name) {
@@ -82,7 +74,7 @@ std::vector<std::string> shim_faults() {
 }
 
 Result<ShimEnds> make_and_spawn(StateFolder& folder, const std::string& program, const Order& order,
-                                const AttemptInput& input) {
+                                const AttemptInput& input, Fd slots) {
     if (strikes(Fault::worker_no_directory))
         return error(Errc::overloaded, "fault point worker.no_directory");
     auto directory = make_attempt(folder, order, input);
@@ -90,7 +82,7 @@ Result<ShimEnds> make_and_spawn(StateFolder& folder, const std::string& program,
     die_if(Fault::worker_after_directory);
     const auto name = directory_name(order.attempt);
     const auto& really = strikes(Fault::shim_not_launched) ? no_program : program;
-    auto shim = spawn_shim(folder, really, std::move(*directory), name);
+    auto shim = spawn_shim(folder, really, std::move(*directory), std::move(slots), name);
     die_if(Fault::worker_after_spawn);
     if (!shim) remove_attempt(folder, order.attempt);
     return shim;
@@ -184,8 +176,8 @@ Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
         write_inputs(out, assignment.inputs);
     }
     auto work = [folder = self->folder_, program = self->options_.shim, order = std::move(*order),
-                 input = std::move(input)] {
-        return make_and_spawn(*folder, program, order, input);
+                 input = std::move(input), slots = self->slots_.copy_of_lock()]() mutable {
+        return make_and_spawn(*folder, program, order, input, std::move(slots));
     };
     auto shim = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!shim) {

@@ -1,4 +1,6 @@
 // Whole trees: whatever a job starts, two seconds after its end nothing of it exists [P8].
+#include <sys/ptrace.h>
+
 #include "processes/harness.h"
 #include "processes/host_processes.h"
 
@@ -16,6 +18,23 @@ protected:
                "/daemon; while :; do sleep 1; done' &) ; sh -c 'echo $$ > " + root_ +
                "/stopped; kill -STOP $$; sleep 60' & while [ ! -s " + root_ +
                "/daemon ] || [ ! -s " + root_ + "/stopped ]; do sleep 0.01; done; ";
+    }
+    // The child of a shim that is about to become the command, stopped before it does anything.
+    pid_t stopped_on_its_way(AttemptKey key, pid_t shim) {
+        EXPECT_EQ(::ptrace(PTRACE_SEIZE, shim, nullptr, PTRACE_O_TRACEVFORK), 0);
+        start(key);
+        unsigned long child = 0;
+        until("the shim has a child", [&] {
+            int status = 0;
+            return ::waitpid(shim, &status, WNOHANG | __WALL) == shim &&
+                   status >> 8 == (SIGTRAP | PTRACE_EVENT_VFORK << 8) &&
+                   ::ptrace(PTRACE_GETEVENTMSG, shim, nullptr, &child) == 0;
+        });
+        until("it has stopped", [&] {
+            int status = 0;
+            return ::waitpid(static_cast<pid_t>(child), &status, WNOHANG | __WALL) > 0;
+        });
+        return static_cast<pid_t>(child);
     }
     void expect_litter_gone() {
         EXPECT_FALSE(lives(pid_in("daemon")));
@@ -110,6 +129,17 @@ TEST_F(HostTreeTest, a_shim_killed_before_the_start_did_not_run_anything) {
     const auto end = end_of(given.attempt).end;
     EXPECT_EQ(end.cause, Cause::shim_failed);
     EXPECT_EQ(end.ran, Ran::no);
+}
+
+TEST_F(HostTreeTest, a_command_on_its_way_dies_with_its_shim) {
+    const auto given = assignment(shell("touch " + root_ + "/ran; sleep 60"), asking());
+    ASSERT_TRUE(prepare(given));
+    const auto shim = descendants_of(::getpid(), list_processes()).at(0).pid;
+    const auto child = stopped_on_its_way(given.attempt, shim);
+    ::kill(shim, SIGKILL);
+    EXPECT_EQ(end_of(given.attempt).end.cause, Cause::shim_lost);
+    EXPECT_NE(::ptrace(PTRACE_DETACH, child, nullptr, nullptr), 0) << "it is still there";
+    EXPECT_FALSE(std::filesystem::exists(root_ + "/ran"));
 }
 
 TEST_F(HostTreeTest, a_shim_that_hangs_does_not_keep_its_process_alive) {

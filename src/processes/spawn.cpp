@@ -20,16 +20,21 @@ namespace {
 
 constexpr int directory_fd = 3;
 constexpr int worker_fd = 4;
-constexpr int above_both = 16;  // so that putting one in its folder never overwrites the other
+constexpr int slots_fd = 5;
+constexpr int above_all = 16;  // so that putting one in its place never overwrites another
 
 class SpawnPlan {
 public:
-    SpawnPlan(int directory, int socket) {
+    SpawnPlan(int directory, int socket, int slots) {
         ::posix_spawn_file_actions_init(&actions_);
         for (const int fd : {0, 1, 2})
             ::posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", O_RDWR, 0);
         ::posix_spawn_file_actions_adddup2(&actions_, directory, directory_fd);
         ::posix_spawn_file_actions_adddup2(&actions_, socket, worker_fd);
+        if (slots >= 0)
+            ::posix_spawn_file_actions_adddup2(&actions_, slots, slots_fd);
+        else
+            ::posix_spawn_file_actions_addclose(&actions_, slots_fd);
         ::posix_spawnattr_init(&attributes_);
         sigset_t set;
         ::sigfillset(&set);
@@ -60,13 +65,13 @@ private:
 };
 
 Fd moved_up(Fd fd) {
-    if (fd.get() >= above_both) return fd;
-    return Fd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, above_both));
+    if (!fd || fd.get() >= above_all) return fd;
+    return Fd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, above_all));
 }
 
 }  // namespace
 
-Result<ShimEnds> spawn_shim(StateFolder& folder, const std::string& program, Fd directory,
+Result<ShimEnds> spawn_shim(StateFolder& folder, const std::string& program, Fd directory, Fd slots,
                             const std::string& name) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
@@ -74,9 +79,12 @@ Result<ShimEnds> spawn_shim(StateFolder& folder, const std::string& program, Fd 
     ShimEnds shim{.socket = Fd(ends[0])};
     const auto theirs = moved_up(Fd(ends[1]));
     const auto lock = moved_up(std::move(directory));
-    if (!theirs || !lock) return os_error("descriptors of a shim", errno);
+    const bool has_slots = static_cast<bool>(slots);
+    const auto slots_lock = moved_up(std::move(slots));
+    if (!theirs || !lock || (has_slots && !slots_lock))
+        return os_error("descriptors of a shim", errno);
     const std::shared_lock noted_before_anybody_looks(folder.spawning);
-    SpawnPlan plan(lock.get(), theirs.get());
+    SpawnPlan plan(lock.get(), theirs.get(), slots_lock.get());
     const int failed =
         plan.run(program, std::string(shim_variable) + folder.mark() + name, shim.pid);
     if (failed) return os_error("`" + program + "` cannot be started", failed);

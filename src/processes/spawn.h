@@ -18,9 +18,10 @@ struct ShimEnds {
     pid_t pid = 0;
 };
 
-// `directory` is the attempt's, locked: the lock goes over to the shim.
+// `directory` is the attempt's, locked: the lock goes over to the shim. `slots` is the lock on all
+// slots, of which it gets a copy; empty if there is none.
 // unavailable: it cannot be started. overloaded: there is no room for another process.
-Result<ShimEnds> spawn_shim(StateFolder& folder, const std::string& program, Fd directory,
+Result<ShimEnds> spawn_shim(StateFolder& folder, const std::string& program, Fd directory, Fd slots,
                             const std::string& name);
 
 // unavailable: it does not listen, or not yet.

@@ -105,7 +105,8 @@ bool write_text(const char* path, std::string_view text) {
     for (const auto& path : plan.cgroup_procs)
         if (!write_text(path.c_str(), "0")) give_up(report, Stage::cgroup, errno);
     if (::chdir(plan.cwd.c_str()) != 0) give_up(report, Stage::working_directory, errno);
-    ::close_range(3, ~0U, 0);
+    // At the exec, not before: until then the attempt's lock says that somebody is on the way.
+    if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) ::close_range(3, ~0U, 0);
     ::umask(022);
     sigset_t none;
     ::sigemptyset(&none);

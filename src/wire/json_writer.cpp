@@ -1,17 +1,10 @@
 #include "wire/json_writer.h"
 
+#include "wire/bytes/plain.h"
 #include "wire/bytes/utf8.h"
 
 namespace perdure {
 namespace {
-
-constexpr auto plain_characters = [] {
-    std::array<bool, 256> plain{};
-    for (std::size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
-    return plain;
-}();
-
-bool is_plain(char c) { return plain_characters[static_cast<unsigned char>(c)]; }
 
 void escape(std::string& out, unsigned char c) {
     constexpr std::string_view hex = "0123456789abcdef";

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the contract suite once for each deliberate bug of a store; the suite must catch them all.
 
-    mutants_test.py CONTRACT_ZOO
+    mutants_test.py CONTRACT_ZOO [--count]
 
-Prints a table: the bug, how many tests caught it, and the first one that did.
+Prints a table: the bug, and the first test that caught it. With --count the suite goes on after
+that, and the table says how many did.
 """
 
 import re
@@ -24,10 +25,10 @@ def sentences(log, mark):
     return list(dict.fromkeys(found))
 
 
-def catchers(program, bug):
+def catchers(program, bug, options):
     """The tests that fail with this bug. One that aborts has caught it as well."""
     try:
-        result = run(program, "--bug", bug)
+        result = run(program, "--bug", bug, *options)
     except subprocess.TimeoutExpired:
         return ["(it never ended)"]
     if result.returncode == 0:
@@ -40,7 +41,7 @@ def catchers(program, bug):
     return failed or [sentences(result.stdout, "RUN")[-1] + " (aborted)"]
 
 
-def main(program):
+def main(program, count):
     without = run(program, "--bug", "none")
     if without.returncode != 0:
         print(without.stdout)
@@ -49,19 +50,21 @@ def main(program):
     if not bugs:
         sys.exit("the program lists no bugs: nothing was checked")
 
-    print(f"{'mutant':40} {'tests':>5}  first caught by")
+    print(f"{'mutant':40} {'tests' if count else '':>5}  first caught by")
     survivors = []
+    options = [] if count else ["--gtest_fail_fast"]
     for bug in bugs:
-        caught_by = catchers(program, bug)
+        caught_by = catchers(program, bug, options)
         if not caught_by:
             survivors.append(bug)
-        print(f"{bug:40} {len(caught_by):5}  {caught_by[0] if caught_by else 'NOBODY'}")
+        number = len(caught_by) if count else ""
+        print(f"{bug:40} {number:>5}  {caught_by[0] if caught_by else 'NOBODY'}")
     print(f"{len(bugs) - len(survivors)} of {len(bugs)} mutants caught")
     if survivors:
         sys.exit("not caught: " + ", ".join(survivors))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--count"]):
         sys.exit(__doc__)
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:] == ["--count"])

@@ -28,13 +28,14 @@ def cli(instance, *words):
     return done.returncode, done.stdout + done.stderr
 
 
-def damage(instance, *statements):
+def damage(instance, *statements, file="perdure.db"):
     """Kills server and worker, not what runs; overwrites rows; starts them again."""
     for role in ("watchdog", "server", "worker"):
         for pid in instance.pids(role):
             kill(pid)
     instance.process.wait()
-    database = sqlite3.connect(instance.directory + "/data/perdure.db")
+    database = sqlite3.connect(instance.directory + "/data/" + file)
+    database.execute("PRAGMA ignore_check_constraints = 1")
     for sql in statements:
         changed = database.execute(sql).rowcount
         expect(changed > 0, "changed nothing:", sql)
@@ -236,6 +237,50 @@ def an_idempotency_row_of_nobody(instance):
     expect(code == 0, said)
     instance.ask("POST", "/v1/jobs", job)
     is_clean(instance)
+
+
+def output_row(instance, change):
+    """One attempt's output is damaged while it runs; others run beside it on the same worker."""
+    gate = instance.directory + "/gate"
+    wait = f"while [ ! -e {gate} ]; do sleep 0.1; done; "
+    job = instance.submit({"argv": ["sh", "-c", "echo one; " + wait + "echo two"]})
+    other = instance.submit({"argv": ["sh", "-c", "echo one; " + wait + "seq 1000"]})
+    for each in (job, other):
+        until("output", lambda: cli(instance, "logs", each)[1] == "one\n")
+    damage(instance, f"UPDATE piece SET {change} WHERE job = {number_of(job)}", file="logs.db")
+    with open(gate, "w"):
+        pass
+    until("another job's end", lambda: instance.job(other)["state"] == "succeeded")
+    expect(cli(instance, "logs", other)[1].endswith("\n999\n1000\n"), "its output is lost")
+    until("its own end", lambda: instance.job(job)["state"] == "succeeded", 60)
+    work_goes_on(instance)
+    is_clean(instance)
+    return job
+
+
+def damaged_output_is_named(instance, change):
+    job = output_row(instance, change)
+    evidence = instance.job(job)["attempts"][0].get("evidence", {})
+    expect(evidence.get("output_undelivered") == 8, "nobody says that output is lost", evidence)
+    code, said = cli(instance, "logs", job)
+    expect(code != 0 and "corrupt" in said, code, said)
+    expect(any("output of an attempt is damaged" in line for line in instance.said), "not logged")
+
+
+@TABLE.row
+def output_that_begins_below_zero(instance):
+    damaged_output_is_named(instance, "start = -1")
+
+
+@TABLE.row
+def output_that_begins_beyond_all_bounds(instance):
+    damaged_output_is_named(instance, "start = 9223372036854775807")
+
+
+@TABLE.row
+def output_that_belongs_to_nobody_is_sent_again(instance):
+    job = output_row(instance, "job = 0")
+    expect(cli(instance, "logs", job)[1] == "one\ntwo\n", cli(instance, "logs", job))
 
 
 @TABLE.row

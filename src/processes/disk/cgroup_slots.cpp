@@ -42,6 +42,7 @@ namespace {
 constexpr std::string_view prefix = "perdure-";
 constexpr std::string_view slot_prefix = "slot-";
 constexpr std::size_t abandoned_max = 1'000;  // that are looked at in one start
+constexpr Duration slots_lock_patience = milliseconds(500);
 
 bool make_group(const std::string& path) {
     return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
@@ -51,6 +52,13 @@ Fd locked(const std::string& group, int how) {
     Fd folder(::open(group.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder && ::flock(folder.get(), how | LOCK_NB) != 0) folder.reset();
     return folder;
+}
+
+bool is_still(const std::string& path, const Fd& folder) {
+    struct stat there {};
+    struct stat ours {};
+    return ::stat(path.c_str(), &there) == 0 && ::fstat(folder.get(), &ours) == 0 &&
+           there.st_ino == ours.st_ino;
 }
 
 std::vector<std::string> folders_in(const std::string& path) {
@@ -90,12 +98,14 @@ void remove_abandoned(const std::string& parent) {
 
 bool CgroupSlots::make_base() {
     // Another worker may be about to remove it as abandoned: then it is made again.
-    for (int tries = 0; tries < 3; ++tries) {
+    const auto give_up_at = shim_boot_now() + slots_lock_patience;
+    do {
         if (!make_group(base_)) return false;
         in_use_ = locked(base_, LOCK_SH);
-        if (in_use_ && file_exists(base_)) return true;
+        if (in_use_ && is_still(base_, in_use_)) return true;
         ::poll(nullptr, 0, 1);
-    }
+    } while (shim_boot_now() < give_up_at);
+    in_use_.reset();
     return make_group(base_);
 }
 
@@ -141,8 +151,17 @@ void CgroupSlots::give_back(const std::string& slot) {
     if (used_.erase(slot) > 0) free_.push_back(slot);
 }
 
-void CgroupSlots::keep(const std::string& slot) {
-    if (std::erase(free_, slot) > 0) used_.insert(slot);
+void CgroupSlots::keep(const std::string& kept) {
+    const auto name = std::string_view(kept).substr(kept.rfind('/') + 1);
+    const auto number = number_of_slot(name);
+    if (!number || kept != slot(*number)) return;  // below a group that is not ours any more
+    std::erase(free_, kept);
+    used_.insert(kept);
+    made_ = std::max(made_, *number + 1);
+}
+
+Fd CgroupSlots::copy_of_lock() const {
+    return in_use_ ? Fd(::fcntl(in_use_.get(), F_DUPFD_CLOEXEC, 0)) : Fd();
 }
 
 bool CgroupSlots::clear_unused() {

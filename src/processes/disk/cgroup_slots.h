@@ -38,8 +38,11 @@ public:
     // An empty slot, by its absolute path; empty if there are no cgroups.
     std::string take();
     void give_back(const std::string& slot);
-    // A slot in which an adopted attempt runs.
+    // A slot in which an adopted attempt runs, or will: nobody else gets it, be it there or not.
     void keep(const std::string& slot);
+    // The lock that says that somebody uses the slots: also whoever holds a copy does. Each shim
+    // has one, because what waits in it for a start has an empty slot. Empty if there is none.
+    Fd copy_of_lock() const;
     // Kills what is in slots that nobody has: dead shims left it. At most two seconds.
     bool clear_unused();
     // Takes away what nobody uses.
@@ -51,7 +54,7 @@ private:
 
     Containment containment_ = Containment::none;
     std::string base_;
-    Fd in_use_;  // a shared lock on `base_`: somebody uses it
+    Fd in_use_;  // a shared lock on `base_`
     std::size_t made_ = 0;
     std::set<std::string> used_;
     std::vector<std::string> free_;

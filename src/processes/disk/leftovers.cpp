@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "processes/disk/attempt_directory.h"
 #include "shim/clocks.h"
 #include "shim/tree.h"
 
@@ -97,6 +98,16 @@ void kill_shim(const StateFolder& folder, const std::string& name) {
         const auto pidfd = open_pidfd(row.pid);
         if (attempt_of(folder, row.pid, shim_variable) == name) send_signal(pidfd, SIGKILL);
     }
+}
+
+bool clear_shim(const StateFolder& folder, const std::string& name) {
+    const auto give_up_at = shim_boot_now() + seconds(1);
+    while (is_locked(folder, name)) {
+        if (shim_boot_now() >= give_up_at) return false;
+        kill_shim(folder, name);
+        ::poll(nullptr, 0, 1);
+    }
+    return true;
 }
 
 }  // namespace perdure

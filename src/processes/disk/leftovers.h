@@ -24,5 +24,8 @@ bool kill_leftovers(StateFolder& folder, const std::function<bool(const std::str
 
 // SIGKILL to the shim of that attempt, found by its mark: for one that cannot be spoken to.
 void kill_shim(const StateFolder& folder, const std::string& name);
+// The same until nobody has the attempt's lock, at most a second. Besides the shim, its child has
+// it until that becomes the command: one that a dead shim has left would run on, seen by nobody.
+bool clear_shim(const StateFolder& folder, const std::string& name);
 
 }  // namespace perdure

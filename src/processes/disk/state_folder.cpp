@@ -20,7 +20,7 @@ namespace perdure {
 namespace {
 
 constexpr auto life_name = "life";
-constexpr auto lock_patience = milliseconds(500);
+constexpr auto folder_lock_patience = milliseconds(500);
 
 std::string first_line(const char* path) {
     const auto text = read_file(AT_FDCWD, path, 4096);
@@ -52,7 +52,7 @@ Fd open_folder(int root, const char* name) {
 // A shim that was being started when its worker died has the worker's lock until it executes its
 // own program. Zero, or errno.
 int lock_soon(int file) {
-    const auto give_up_at = shim_boot_now() + lock_patience;
+    const auto give_up_at = shim_boot_now() + folder_lock_patience;
     while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
         const int failed = errno;
         if (failed != EWOULDBLOCK || shim_boot_now() >= give_up_at) return failed;

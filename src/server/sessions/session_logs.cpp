@@ -29,6 +29,32 @@ AppendedPieceFacts appended_facts(const JobView* job, const AppendedPiece& piece
             .may_come_back = is_newest && job->presumed_lost && is_waiting_for_a_claim(job->state)};
 }
 
+// Errors that are about one attempt's text, and none of the others'.
+bool is_about_one(const Error& error) {
+    return error.code == Errc::conflict || error.code == Errc::corrupt;
+}
+
+// How long the text of each chunk's attempt was before it, or why it cannot be kept. All in one
+// transaction, or each in its own: one that cannot be kept must not hold up the others.
+Task<Result<std::vector<Result<std::uint64_t>>>> append_each(Blobs& blobs,
+                                                             std::vector<LogChunk> chunks) {
+    auto together = co_await blobs.append(chunks);
+    if (together) co_return std::vector<Result<std::uint64_t>>(together->begin(), together->end());
+    if (!is_about_one(together.error())) co_return together.error();
+    std::vector<Result<std::uint64_t>> kept;
+    for (auto& chunk : chunks) {
+        std::vector<LogChunk> alone;
+        alone.push_back(std::move(chunk));
+        auto one = co_await blobs.append(std::move(alone));
+        if (!one && !is_about_one(one.error())) co_return one.error();
+        if (one)
+            kept.emplace_back(one->front());
+        else
+            kept.emplace_back(one.error());
+    }
+    co_return kept;
+}
+
 // Attempts and output are in two databases: who was in `run` before may not be there any more.
 Task<Result<LogResponse>> look_at_appended(Store& store, Blobs& blobs,
                                            std::vector<AppendedPiece> pieces,
@@ -139,16 +165,29 @@ Task<Result<LogResponse>> SessionService::logs(LogRequest request, Blobs& blobs)
     std::vector<AppendedPiece> pieces;
     for (std::size_t i = 0; i < counting.size(); ++i)
         pieces.push_back({.attempt = counting[i].attempt, .position = positions[i]});
-    auto kept = co_await blobs.append(std::move(counting));
-    if (kept) {
-        for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].end_before = (*kept)[i];
-        co_return co_await look_at_appended(store_, blobs, std::move(pieces), std::move(response));
+    const auto kept = co_await append_each(blobs, std::move(counting));
+    if (!kept) co_return kept.error();
+    std::vector<AppendedPiece> appended;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const auto& one = (*kept)[i];
+        if (one) {
+            pieces[i].end_before = *one;
+            appended.push_back(pieces[i]);
+        } else {
+            response.answers[pieces[i].position] = answer_of_unkept(pieces[i].attempt, one.error());
+        }
     }
-    if (!kept.is(Errc::conflict)) co_return kept.error();
-    // A gap: an earlier chunk has not come. The worker sends again from what it knows to be there.
-    for (auto& answer : response.answers)
-        if (answer == ItemAnswer::ok) answer = ItemAnswer::again;
-    co_return response;
+    if (appended.empty()) co_return response;
+    co_return co_await look_at_appended(store_, blobs, std::move(appended), std::move(response));
+}
+
+// A gap: an earlier chunk has not come. The worker sends again from what it knows to be there. To a
+// text that cannot be understood nothing can be added: the worker says on the job how much is lost.
+ItemAnswer SessionService::answer_of_unkept(AttemptKey attempt, const Error& why) {
+    if (why.code == Errc::conflict) return ItemAnswer::again;
+    log_.write(Level::error, "output of an attempt is damaged, no more of it is kept", "job",
+               attempt.job.text(), "epoch", attempt.epoch.value, "why", why.what);
+    return ItemAnswer::fenced;
 }
 
 }  // namespace perdure

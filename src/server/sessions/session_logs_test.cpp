@@ -20,6 +20,8 @@ namespace {
 class OneText final : public Blobs {
 public:
     Task<Result<std::vector<std::uint64_t>>> append(std::vector<LogChunk> chunks) override {
+        for (const auto& chunk : chunks)
+            if (refused && chunk.attempt.job == refused->first) co_return refused->second;
         const std::vector<std::uint64_t> ends_before{text.size()};
         text += chunks.front().bytes;
         if (meanwhile) co_await meanwhile();
@@ -36,6 +38,7 @@ public:
 
     std::string text;
     std::function<Task<void>()> meanwhile;
+    std::optional<std::pair<JobId, Error>> refused;  // a job whose output cannot be kept, and why
 };
 
 class SessionLogs : public testing::Test {
@@ -51,10 +54,11 @@ protected:
         run(commit({OpenStream{session_}}));
     }
 
-    void run_one(JobSpec spec) {
+    void run_one(JobSpec spec) { run_as(attempt_, std::move(spec)); }
+    void run_as(AttemptKey attempt, JobSpec spec) {
         const auto hash = body_hash(spec);
-        run(commit({Submit{job_, std::make_shared<const JobSpec>(std::move(spec)), hash}}));
-        run(commit({Claim{session_, 1, 1}, Start{session_, attempt_}}));
+        run(commit({Submit{attempt.job, std::make_shared<const JobSpec>(std::move(spec)), hash}}));
+        run(commit({Claim{session_, 1, 1}, Start{session_, attempt}}));
     }
     static JobSpec quarantined_when_lost() {
         JobSpec spec{.kind = "k"};
@@ -91,6 +95,22 @@ protected:
         const auto response = run(sessions_.logs(std::move(request), blobs_));
         EXPECT_TRUE(response);
         return response->answers.front();
+    }
+
+    // What is answered about the output of two attempts, sent together, if the first one's cannot
+    // be kept.
+    std::vector<ItemAnswer> send_two(Errc why) {
+        const AttemptKey first{JobId{99}, Epoch{1}};
+        run_as(first, {.kind = "k"});
+        run_one({.kind = "k"});
+        blobs_.refused = {first.job, error(why, "it cannot be kept")};
+        LogRequest request{.session = session_};
+        request.chunks.push_back({.attempt = first, .offset = 0, .bytes = "lost"});
+        request.chunks.push_back({.attempt = attempt_, .offset = 0, .bytes = "hello"});
+        const auto response = run(sessions_.logs(std::move(request), blobs_));
+        EXPECT_TRUE(response);
+        EXPECT_EQ(blobs_.text, "hello");
+        return response ? response->answers : std::vector<ItemAnswer>{};
     }
 
     template <class T>
@@ -142,6 +162,16 @@ TEST_F(SessionLogs, what_comes_while_its_attempt_is_presumed_lost_is_asked_for_a
     run_one({.kind = "k"});
     blobs_.meanwhile = [this] { return give_it_up(); };
     EXPECT_EQ(send("hello", 0), ItemAnswer::again);
+}
+
+TEST_F(SessionLogs, a_gap_in_one_attempts_output_does_not_hold_up_the_others) {
+    using enum ItemAnswer;
+    EXPECT_EQ(send_two(Errc::conflict), (std::vector{again, ok}));
+}
+
+TEST_F(SessionLogs, damaged_output_of_one_attempt_ends_there_and_does_not_hold_up_the_others) {
+    using enum ItemAnswer;
+    EXPECT_EQ(send_two(Errc::corrupt), (std::vector{fenced, ok}));
 }
 
 TEST_F(SessionLogs, what_comes_while_its_end_is_reported_is_kept) {

@@ -48,6 +48,7 @@ private:
     Error end_life_behind();
     Task<Result<KnownJobs>> strangers_of(std::optional<SessionView> session,
                                          std::vector<AttemptKey> attempts);
+    ItemAnswer answer_of_unkept(AttemptKey attempt, const Error& why);
 
     Store& store_;
     GroupCommit& commits_;

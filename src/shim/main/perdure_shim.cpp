@@ -1,6 +1,7 @@
 // perdure-shim: started by a worker, once for each attempt; not for people.
 //   descriptor 3  the attempt's directory, locked by the worker for us: who holds it is its shim
 //   descriptor 4  a stream socket to that worker
+//   descriptor 5  the lock on the worker's cgroups, if it has any: while we have it, ours stays
 // Exit code 0: the result is on disk. Others: there is none, and nothing was started.
 #include <signal.h>
 #include <sys/file.h>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int directory_fd = 3;
 constexpr int worker_fd = 4;
+constexpr int slots_fd = 5;
 
 enum Exit { not_started_by_a_worker = 64, bad_order = 65, no_resources = 71 };
 
@@ -33,7 +35,8 @@ bool hold_what_was_given() {
 bool settle_in() {
     sigset_t all;
     ::sigfillset(&all);
-    ::close_range(worker_fd + 1, ~0U, 0);
+    ::fcntl(slots_fd, F_SETFD, FD_CLOEXEC);
+    ::close_range(slots_fd + 1, ~0U, 0);
     return ::sigprocmask(SIG_SETMASK, &all, nullptr) == 0 &&
            ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 &&
            ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;

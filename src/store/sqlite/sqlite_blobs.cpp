@@ -23,7 +23,7 @@ public:
     explicit Pieces(Connection& c)
         : connection_(c),
           last_(c,
-                "SELECT start + length(bytes) FROM piece WHERE job = ? AND epoch = ?"
+                "SELECT start, length(bytes) FROM piece WHERE job = ? AND epoch = ?"
                 " ORDER BY start DESC LIMIT 1"),
           insert_(c, "INSERT INTO piece (job, epoch, start, bytes) VALUES (?, ?, ?, ?)"),
           // From the piece that has the offset on.
@@ -67,7 +67,7 @@ public:
         auto row = from_.query({attempt.job, attempt.epoch.value, offset});
         while (piece.bytes.size() < max && row.next()) {
             const auto at = offset + piece.bytes.size();
-            const auto start = row.natural(0);
+            const auto start = row.counter(0);
             const auto bytes = row.bytes(1);
             if (start > at || start + bytes.size() <= at) store::fail_corrupt("output has a gap");
             piece.bytes +=
@@ -86,7 +86,7 @@ public:
 private:
     std::uint64_t end_of(AttemptKey attempt) {
         auto row = last_.query({attempt.job, attempt.epoch.value});
-        return row.next() ? row.natural(0) : 0;
+        return row.next() ? row.counter(0) + row.counter(1) : 0;
     }
 
     Connection& connection_;

@@ -1,9 +1,12 @@
 #include "store/sqlite/sqlite_blobs.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <stdlib.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <filesystem>
 
 namespace perdure {
 namespace {
@@ -120,6 +123,78 @@ TEST_P(SqliteBlobsTest, removes_all_output_of_a_job_and_no_other) {
     EXPECT_EQ(text(other), "c");
 }
 
+// Every column is overwritten with what a broken disk or a hand in the file may leave there (C9).
+// What others print is kept, and nothing that is not there is called kept.
+class DamagedPieces : public SqliteBlobsTest {
+protected:
+    DamagedPieces() {
+        std::string pattern = std::filesystem::temp_directory_path() / "perdure-blobs-XXXXXX";
+        folder_ = ::mkdtemp(pattern.data());
+    }
+    ~DamagedPieces() override {
+        blobs_.reset();
+        std::filesystem::remove_all(folder_);
+    }
+    void open(const std::string& path) {
+        auto opened = SqliteBlobs::open({.path = path, .threads = GetParam()});
+        ASSERT_TRUE(opened.has_value()) << opened.error().what;
+        blobs_ = std::move(*opened);
+    }
+    void fill(const std::string& path) {
+        open(path);
+        ASSERT_TRUE(append(one, 0, "abc").has_value());
+        ASSERT_TRUE(append(one, 3, "def").has_value());
+        ASSERT_TRUE(append(other, 0, "xyz").has_value());
+        blobs_.reset();
+    }
+    // False: the file does not take it.
+    static bool damage(const std::string& path, const std::string& change) {
+        sqlite3* handle = nullptr;
+        EXPECT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+        const auto text = "PRAGMA ignore_check_constraints = 1; UPDATE piece SET " + change +
+                          " WHERE job = 5 AND start = 3";
+        const bool done =
+            sqlite3_exec(handle, text.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK &&
+            sqlite3_changes(handle) == 1;
+        sqlite3_close(handle);
+        return done;
+    }
+    void expect_that_it_goes_on(bool length_is_kept) {
+        const auto read = run(blobs_->read(one, 0, 100));
+        EXPECT_TRUE(read || read.is(Errc::corrupt)) << read.error().what;
+        const auto more = append(one, 6, "ghi");
+        EXPECT_TRUE(more || more.is(Errc::conflict) || more.is(Errc::corrupt)) << more.error().what;
+        if (more && length_is_kept) {
+            EXPECT_EQ(text(one, 6), "ghi");
+        }
+        EXPECT_TRUE(append(other, 3, "!").has_value());
+        EXPECT_EQ(text(other), "xyz!");
+        EXPECT_TRUE(run(blobs_->remove({one.job})).has_value());
+        EXPECT_EQ(end(one), 0U);
+    }
+
+    std::string folder_;
+};
+
+TEST_P(DamagedPieces, stop_nobody_else) {
+    int taken = 0;
+    for (const std::string column : {"job", "epoch", "start", "bytes"})
+        for (const std::string value : {"-1", "0", "9223372036854775807", "NULL", "x'ff00ff00ff'",
+                                        "x''", "'@@'", "CAST(x'ff' AS TEXT)"}) {
+            SCOPED_TRACE(column + " = " + value);
+            const auto path = folder_ + "/" + std::to_string(taken) + ".db";
+            std::filesystem::remove(path);
+            fill(path);
+            if (!damage(path, column + " = " + value)) continue;
+            ++taken;
+            open(path);
+            expect_that_it_goes_on(column != "bytes");
+        }
+    EXPECT_GE(taken, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Desk, DamagedPieces, testing::Bool(),
+                         [](const auto& test) { return test.param ? "with_a_thread" : "inline"; });
 INSTANTIATE_TEST_SUITE_P(Desk, SqliteBlobsTest, testing::Bool(),
                          [](const auto& test) { return test.param ? "with_a_thread" : "inline"; });
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "wire/bytes/plain.h"
 #include "wire/bytes/utf8.h"
 
 namespace perdure {
@@ -16,13 +17,6 @@ using Kind = JsonNode::Kind;
 // Up to here, comparing each with each is quicker than sorting.
 constexpr std::size_t few_names = 16;
 
-constexpr auto plain_characters = [] {
-    std::array<bool, 256> plain{};
-    for (std::size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
-    return plain;
-}();
-
-bool is_plain(char c) { return plain_characters[static_cast<unsigned char>(c)]; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t'); }
 

@@ -48,6 +48,12 @@ public:
     std::string_view bytes;
 };
 
+// An enumerator as it is stored.
+template <class Enum>
+std::int64_t code(Enum value) {
+    return static_cast<std::int64_t>(value);
+}
+
 // Beyond every instant that is ever written; sums of two such do not overflow.
 inline constexpr std::int64_t instant_max = std::int64_t{1} << 61;
 

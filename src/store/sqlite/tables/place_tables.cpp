@@ -49,11 +49,6 @@ bool is_noted(const JobRow& job, const Outcome& outcome) {
     return stored && stored->forget_at == outcome.forget_at;
 }
 
-template <class Enum>
-std::int64_t code(Enum value) {
-    return static_cast<std::int64_t>(value);
-}
-
 }  // namespace
 
 PlaceTables::PlaceTables(Connection& c, Loader& load)

@@ -15,11 +15,6 @@ struct JobOfRelation {
     JobId operator()(const NewMade& made) const { return made.of.job; }
 };
 
-template <class Enum>
-std::int64_t code(Enum value) {
-    return static_cast<std::int64_t>(value);
-}
-
 }  // namespace
 
 SmallTables::SmallTables(Connection& c, DamageBook& book)
