@@ -117,7 +117,7 @@ void Audit::check_holders(const JobView& job) {
         should_hold ? std::set<Thing>(wanted.begin(), wanted.end()) : std::set<Thing>{};
     note(job, held != right, "holds other keys or limits than it should");
     // Legal as long as another one of its shape is in line for it (C4).
-    const Shape shape{job.spec->tenant, job.spec->queue, job.spec->kind};
+    const auto shape = shape_of(*job.spec);
     if (job.blocked_on && !taken_.contains(*job.blocked_on))
         waiting_for_free_.push_back({job.id, {*job.blocked_on, shape}});
     if (job.state != JobState::ready || job.kept_until) return;

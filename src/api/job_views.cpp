@@ -245,6 +245,7 @@ void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& pro
     out.field("tenant", spec.tenant);
     out.field("queue", spec.queue);
     if (!spec.kind.empty()) out.field("kind", spec.kind);
+    if (!spec.share.empty()) out.field("share", spec.share);
     if (!spec.argv.empty()) {
         out.key("argv");
         out.begin_array();

@@ -87,6 +87,7 @@ enum class Bug {
     suspect_beside_others,
     deaf_worker_not_noticed,
     unstarted_called_lost,
+    turns_forgotten,
     // Of the rest: tests/promises says which test must catch each.
     why_forgets_a_blocker,
     tree_left_alive,
@@ -164,6 +165,7 @@ constexpr std::array zoo_names = {
     std::string_view{"suspect_beside_others"},
     std::string_view{"deaf_worker_not_noticed"},
     std::string_view{"unstarted_called_lost"},
+    std::string_view{"turns_forgotten"},
     std::string_view{"why_forgets_a_blocker"},
     std::string_view{"tree_left_alive"},
     std::string_view{"signal_called_exit"},

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "core/policy_book.h"
 #include "core/timing.h"
+#include "core/turns.h"
 
 namespace perdure {
 
@@ -36,6 +37,7 @@ struct Config {
 
     std::string policy;   // of jobs that inherit none from kind or queue, on a worker without one
     PolicyBook policies;  // all of them, `policy` included
+    QueueWeights weights;
     Level failure_level = Level::error;
     Level callback_failure_level = Level::critical;
 

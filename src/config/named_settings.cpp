@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> built_in = {"default", "never", "forever"};
 constexpr std::array<std::string_view, 4> groups = {"policies.", "queues.", "kinds.", "workers."};
+constexpr std::array<std::string_view, 1> weight_alone = {"weight"};
 constexpr std::size_t worker_name_max = 255;
 
 bool is_built_in(std::string_view name) {
@@ -76,6 +77,15 @@ std::optional<std::size_t> rule_in(std::string_view place) {
     return index;
 }
 
+std::optional<std::uint32_t> weight_of(std::string_view text) {
+    std::uint32_t weight = 0;
+    const auto* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, weight);
+    const bool is_number = read.ec == std::errc() && read.ptr == end;
+    if (!is_number || weight < 1 || weight > weight_max) return std::nullopt;
+    return weight;
+}
+
 }  // namespace
 
 bool NamedSettings::owns(std::string_view name) {
@@ -90,12 +100,27 @@ Result<void> NamedSettings::put(std::string_view full, Part part, bool is_json) 
     const bool of_worker = group == "workers.";
     if (of_worker && !is_name_of_worker(name)) return bad_name_of_worker(place, name);
     if (!of_worker && !is_name(name)) return bad_name(place, name);
-    if (group != "policies.") {
-        if (field != "policy") return unknown(place, full, fmt::format("{}{}.policy", group, name));
-        if (is_json) return refused(place, fmt::format("{} must be the name of a policy", full));
-        (of_worker ? workers_ : group == "queues." ? queues_ : kinds_)[name] = std::move(part);
+    if (group == "policies.") return put_policy(full, std::move(part), is_json);
+    if (group == "queues." && field == "weight") {
+        if (is_json || !weight_of(part.text))
+            return refused(place, fmt::format("{} must be a whole number from 1 to {}, not {}",
+                                              full, weight_max, part.text));
+        weights_[name] = std::move(part);
         return {};
     }
+    if (field != "policy") {
+        const bool is_weight = group == "queues." && !nearest(field, weight_alone).empty();
+        return unknown(place, full,
+                       fmt::format("{}{}.{}", group, name, is_weight ? "weight" : "policy"));
+    }
+    if (is_json) return refused(place, fmt::format("{} must be the name of a policy", full));
+    (of_worker ? workers_ : group == "queues." ? queues_ : kinds_)[name] = std::move(part);
+    return {};
+}
+
+Result<void> NamedSettings::put_policy(std::string_view full, Part part, bool is_json) {
+    const auto [group, name, field] = parts_of(full);
+    const auto& place = part.origin.place;
     if (is_built_in(name))
         return refused(place,
                        fmt::format("{} is built in and stays as it is; choose another name", name));
@@ -176,6 +201,10 @@ Result<NamedSettings::Settled> NamedSettings::settle(const std::string& of_serve
         return {};
     };
     if (auto done = use(queues_, "queues.", settled.book.of_queue); !done) return done.error();
+    for (const auto& [name, part] : weights_) {
+        settled.weights.of_queue[name] = *weight_of(part.text);
+        settled.shown.push_back({fmt::format("queues.{}.weight", name), part.text, part.origin});
+    }
     if (auto done = use(kinds_, "kinds.", settled.book.of_kind); !done) return done.error();
     if (auto done = use(workers_, "workers.", settled.book.of_worker); !done) return done.error();
     if (!knows(settled.book, of_server))

@@ -1,7 +1,8 @@
-// Settings with a name of the user's own in them: policies, and which one a queue, a kind or a
-// worker has.
+// Settings with a name of the user's own in them: policies, which one a queue, a kind or a worker
+// has, and the weight of a queue.
 //   [policies.NAME]  base = "default", rules = [ … ]
 //   [queues.NAME]    policy = "NAME"      [kinds.NAME]  and [workers.NAME]  likewise
+//                    weight = 3           how often it has its turn (E7)
 // From a flag a whole policy comes as JSON: --set 'policies.NAME={"base": …, "rules": …}'.
 #pragma once
 
@@ -15,6 +16,7 @@
 #include "config/origin.h"
 #include "config/toml_file.h"
 #include "core/policy_book.h"
+#include "core/turns.h"
 
 namespace perdure {
 
@@ -37,6 +39,7 @@ public:
     // All of it, checked together; `of_server` is the setting `policy`, with its place.
     struct Settled {
         PolicyBook book;
+        QueueWeights weights;
         std::vector<NamedSetting> shown;
     };
     Result<Settled> settle(const std::string& of_server, const std::string& place) const;
@@ -54,10 +57,12 @@ private:
         std::optional<Part> whole;  // from a flag
     };
     Result<void> put(std::string_view name, Part part, bool is_json);
+    Result<void> put_policy(std::string_view name, Part part, bool is_json);
     Result<void> settle_policy(const std::string& name, const Policy& policy, Settled& into) const;
 
     std::map<std::string, Policy> policies_;
     std::map<std::string, Part> queues_;
+    std::map<std::string, Part> weights_;
     std::map<std::string, Part> kinds_;
     std::map<std::string, Part> workers_;
 };

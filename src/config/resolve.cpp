@@ -141,6 +141,7 @@ Result<void> settle_policies(const Choices& chosen, Configuration& into) {
     auto settled = chosen.named.settle(into.config.policy, place);
     if (!settled) return settled.error();
     into.config.policies = std::move(settled->book);
+    into.config.weights = std::move(settled->weights);
     into.named = std::move(settled->shown);
     return {};
 }

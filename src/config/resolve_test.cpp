@@ -256,6 +256,22 @@ policy = "patient"
 policy = "never"
 )";
 
+// They survive as flags, which is how the watchdog passes them on.
+TEST(ResolveWeights, come_from_the_file_and_from_flags) {
+    const auto first =
+        resolve(sources("[queues.mail]\nweight = 5\n[queues.bulk]\nweight = 1000\n"));
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->config.weights.of("mail"), 5U);
+    EXPECT_EQ(first->config.weights.of("bulk"), 1'000U);
+    EXPECT_EQ(first->config.weights.of("other"), 1U);
+    ConfigSources again;
+    const auto flags = as_flags(*first);
+    for (std::size_t i = 1; i < flags.size(); i += 2) again.flags.push_back(*parse_set(flags[i]));
+    const auto second = resolve(again);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->config.weights.of_queue, first->config.weights.of_queue);
+}
+
 TEST(ResolvePolicies, reads_policies_and_where_they_apply) {
     const auto configuration = resolve(sources(std::string("policy = \"never\"\n") + patient));
     ASSERT_TRUE(configuration) << configuration.error().what;
@@ -311,6 +327,17 @@ TEST(ResolvePolicies, refuses_what_is_wrong_with_its_line) {
          "perdure.toml:2: there is no setting policies.p.ruls; did you mean policies.p.rules?"},
         {"[policies.never]\nrules = []\n",
          "perdure.toml:2: never is built in and stays as it is; choose another name"},
+        {"[queues.slow]\nweight = 0\n",
+         "perdure.toml:2: queues.slow.weight must be a whole number from 1 to 1000, not 0"},
+        {"[queues.slow]\nweight = 1001\n",
+         "perdure.toml:2: queues.slow.weight must be a whole number from 1 to 1000, not 1001"},
+        {"[queues.slow]\nweight = \"3x\"\n",
+         "perdure.toml:2: queues.slow.weight must be a whole number from 1 to 1000, not 3x"},
+        {"[queues.slow]\nweigth = 3\n",
+         "perdure.toml:2: there is no setting queues.slow.weigth; did you mean "
+         "queues.slow.weight?"},
+        {"[kinds.slow]\nweight = 3\n",
+         "perdure.toml:2: there is no setting kinds.slow.weight; did you mean kinds.slow.policy?"},
         {"[queues.slow]\npolicy = \"nevr\"\n",
          "perdure.toml:2: there is no policy \"nevr\"; did you mean never?"},
         {"[queues.slow]\npolcy = \"never\"\n",

@@ -14,6 +14,8 @@ bool lists(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
+Shape shape_of(const JobSpec& spec) { return {spec.tenant, spec.queue, spec.kind, spec.share}; }
+
 bool matches(const Offer& offer, const Shape& shape) {
     return offer.tenant == shape.tenant && lists(offer.queues, shape.queue) &&
            lists(offer.kinds, shape.kind);

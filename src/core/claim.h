@@ -17,8 +17,9 @@
 
 namespace perdure {
 
-// The order of `ready`: priority, then first in line, then time, then id. First in line means
-// before all of its own priority, no higher (E6).
+// The order of one line in `ready`: priority, then first in line, then time, then id. First in line
+// means before all of its own priority, no higher (E6). Between the lines of queues and shares,
+// turns come before time (E7): core/turns.h.
 struct ClaimOrder {
     std::uint8_t priority = 5;
     bool behind_the_first = true;  // false: first in line
@@ -28,12 +29,13 @@ struct ClaimOrder {
     friend constexpr auto operator<=>(const ClaimOrder&, const ClaimOrder&) = default;
 };
 
-// What a worker must match to take a job. `ready` is indexed by it, so that a claim never skips
-// over what it cannot take.
+// What a worker must match to take a job, and whose turn it is. Each shape has a line of its own in
+// `ready`, so that a claim never skips over what it cannot take.
 struct Shape {
     std::string tenant;
     std::string queue;
     std::string kind;
+    std::string share;
 
     friend auto operator<=>(const Shape&, const Shape&) = default;
 };
@@ -45,6 +47,7 @@ struct Offer {
     std::vector<std::string> kinds;
 };
 
+Shape shape_of(const JobSpec& spec);
 bool matches(const Offer& offer, const Shape& shape);
 
 // Whether a session may claim at all (O3, O6).

@@ -143,6 +143,7 @@ struct JobSpec {
     std::string tenant = "default";
     std::string queue = "default";
     std::string kind;
+    std::string share;  // whose job it is, for turns within its queue (E7); empty: nobody's
     std::vector<std::string> argv;
     std::string args;                                      // JSON text
     std::vector<std::pair<std::string, std::string>> env;  // besides what every job gets

@@ -39,6 +39,7 @@ Fault check_names(const JobSpec& spec) {
     if (spec.kind.empty() && spec.argv.empty())
         return fault("", "a job needs a command (argv) or a kind");
     if (!spec.kind.empty() && !is_name(spec.kind)) return bad_name("kind");
+    if (!spec.share.empty() && !is_name(spec.share)) return bad_name("share");
     for (const auto& limit : spec.limits)
         if (!is_name(limit)) return bad_name("limits");
     const auto bad_key = [](const std::optional<std::string>& key) {
@@ -236,6 +237,10 @@ void add_later_fields(FieldHash& h, const JobSpec& spec) {
         h.add(spec.resources.processes.value_or(0));
     }
     if (spec.keep_key) h.add(spec.keep_key);
+    if (!spec.share.empty()) {
+        h.add("share");
+        h.add(spec.share);
+    }
 }
 
 }  // namespace

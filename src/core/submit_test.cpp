@@ -62,6 +62,7 @@ TEST(CheckSpec, refuses_with_a_sentence_that_names_what_to_change) {
         {[](JobSpec& s) { s.resources.cpu_percent = 0; }, "cpu_percent"},
         {[](JobSpec& s) { s.resources.cpu_percent = 100'001; }, "cpu_percent"},
         {[](JobSpec& s) { s.resources.processes = 0; }, "processes"},
+        {[](JobSpec& s) { s.share = "Ann"; }, "share"},
     };
     for (const auto& [edit, word] : table) {
         auto spec = acceptable();
@@ -77,6 +78,7 @@ TEST(CheckSpec, takes_every_value_up_to_its_bound) {
     const Edit table[] = {
         [](JobSpec& s) { s.tenant = std::string(64, 'a'); },
         [](JobSpec& s) { s.queue = "0.a_b-c"; },
+        [](JobSpec& s) { s.share = std::string(64, 'a'); },
         [](JobSpec& s) { s.priority = 9; },
         [](JobSpec& s) { s.key = std::string(255, ' '); },
         [](JobSpec& s) { s.args = std::string(1U << 20, ' '); },
@@ -158,6 +160,7 @@ TEST(BodyHash, differs_for_every_field_that_was_asked) {
         [](JobSpec& s) { s.output_max = 5; },
         [](JobSpec& s) { s.retry_of = JobId{5}; },
         [](JobSpec& s) { s.keep_key = hours(1); },
+        [](JobSpec& s) { s.share = "ann"; },
         [](JobSpec& s) { s.resources.memory = 5; },
         [](JobSpec& s) { s.resources.cpu_percent = 5; },
         [](JobSpec& s) { s.resources.processes = 5; },

@@ -111,9 +111,11 @@ private:
             log.write(Level::error, "a stored row is damaged: it is left alone", "table", row.table,
                       "row", row.row, "why", row.why, "fix", "perdure fsck names what to do");
         };
-        auto store = SqliteStore::open(
-            {.path = config_.data + "/perdure.db", .fatal = fatal, .damaged = damaged},
-            config_.timing);
+        auto store = SqliteStore::open({.path = config_.data + "/perdure.db",
+                                        .weights = config_.weights,
+                                        .fatal = fatal,
+                                        .damaged = damaged},
+                                       config_.timing);
         if (!store) return about(config_.data + "/perdure.db", store.error());
         store_ = std::move(*store);
         auto blobs = SqliteBlobs::open({.path = config_.data + "/logs.db", .fatal = fatal});

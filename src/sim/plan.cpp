@@ -43,6 +43,16 @@ void draw_shapes(Rng& rng, Plan& plan) {
     }
 }
 
+// E7. One slot has no time for backlogs besides all the rest, where everything must end.
+void draw_turns(Rng& rng, Plan& plan) {
+    const std::vector<std::string> shares = {"", "ann", "bob"};
+    plan.shares.assign(shares.begin(), shares.begin() + rng.between(1, 3));
+    for (const auto& queue : plan.queues)
+        if (rng.chance(0.3))
+            plan.weights.of_queue[queue] = static_cast<std::uint32_t>(rng.between(2, 3));
+    plan.has_backlogs = plan.mode == Mode::safety && rng.chance(0.3);
+}
+
 void draw_settings(Rng& rng, Plan& plan) {
     plan.limits_change = rng.chance(0.5);
     plan.queues_pause = rng.chance(0.4);
@@ -101,6 +111,7 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     draw_settings(rng, plan);
     // So few that what comes at once finds its lane full.
     if (rng.chance(0.2)) plan.lane_max = static_cast<std::size_t>(rng.between(1, 4));
+    draw_turns(rng, plan);
     return plan;
 }
 
@@ -116,6 +127,9 @@ std::string Plan::text() const {
     add(lane_max > 0, "lanes are short");
     add(limits_change, "limits change");
     add(queues_pause, "queues pause");
+    add(shares.size() > 1, fmt::format("{} shares", shares.size()));
+    add(!weights.of_queue.empty(), "weights");
+    add(has_backlogs, "backlogs");
     add(retention_ends, fmt::format("retention ends after {:.1f} s, unresolved {:.1f} s",
                                     timing.retention.seconds(), timing.unresolved.seconds()));
     add(all_hints_dropped, "all hints dropped");

@@ -11,6 +11,7 @@
 #include "core/claim.h"
 #include "core/policy_book.h"
 #include "core/timing.h"
+#include "core/turns.h"
 #include "sim/faults.h"
 #include "sim/world/rng.h"
 
@@ -46,6 +47,9 @@ struct Plan {
     std::vector<std::string> tenants = {"default"};
     std::vector<std::string> queues = {"default"};
     std::vector<std::string> kinds = {"work"};
+    std::vector<std::string> shares = {""};
+    QueueWeights weights;
+    bool has_backlogs = false;    // many jobs at once in one queue; all have the same priority
     std::vector<Offer> offers;    // of the workers, by number; a story's take everything
     bool limits_change = false;   // clients raise and lower them
     bool queues_pause = false;    // clients pause queues, and always let them go on

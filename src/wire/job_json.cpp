@@ -58,6 +58,7 @@ constexpr std::array spec_fields = {
     Field{"kind", [](At at, JobSpec& s) { at.read(s.kind); }},
     Field{"args", [](At at, JobSpec& s) { s.args = canonical(at); }},
     Field{"queue", [](At at, JobSpec& s) { at.read(s.queue); }},
+    Field{"share", [](At at, JobSpec& s) { at.read(s.share); }},
     Field{"tenant", [](At at, JobSpec& s) { at.read(s.tenant); }},
     Field{"priority", [](At at, JobSpec& s) { at.read(s.priority); }},
     Field{"effects", [](At at, JobSpec& s) { read_enum(at, effects_names, s.effects); }},
@@ -256,6 +257,7 @@ void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields) {
     write.text("tenant", spec.tenant, usual.tenant);
     write.text("queue", spec.queue, usual.queue);
     write.text("kind", spec.kind, usual.kind);
+    write.text("share", spec.share, usual.share);
     write_texts(out, "argv", spec.argv);
     if (!spec.args.empty()) {
         out.key("args");

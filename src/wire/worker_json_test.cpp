@@ -29,6 +29,7 @@ JobSpec full_spec() {
     JobSpec spec{.tenant = "t",
                  .queue = "q",
                  .kind = "k",
+                 .share = "ann",
                  .argv = {"echo", "a b", "grün"},
                  .args = R"({"a":[1,2.5,"x"]})",
                  .env = {{"A", "1"}, {"B", "\"2\""}},
@@ -86,6 +87,7 @@ TEST(WorkerJson, an_assignment_comes_back_whole) {
     EXPECT_EQ(read.spec->env, sent.spec->env);
     EXPECT_EQ(read.spec->policy, sent.spec->policy);
     EXPECT_EQ(read.spec->retry_of, sent.spec->retry_of);
+    EXPECT_EQ(read.spec->share, sent.spec->share);
 }
 
 TEST(WorkerJson, an_assignment_says_whose_callback_it_is_and_how_that_has_ended) {

@@ -1,6 +1,6 @@
 // store_bench: how fast the SQLite store is, beside the least that any durable queue on the same
 // disk must do. Not a test: nothing here is judged, the figures are for people.
-//   store_bench [--lives N] [--backlog N] [--folder DIR]
+//   store_bench [--lives N] [--backlog N] [--lines N] [--folder DIR]
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -162,10 +163,19 @@ public:
         spec.key = key;
         const auto hash = body_hash(spec);
         std::vector<Change> changes;
-        for (std::uint64_t i = 0; i < count; ++i)
+        for (std::uint64_t i = 0; i < count; ++i) {
+            spread(spec);
             changes.push_back(Submit{JobId{++last_id_}, std::make_shared<JobSpec>(spec), hash});
+        }
         commit(std::move(changes));
     }
+
+    // Over so many queues, kinds or shares.
+    struct Lines {
+        std::string JobSpec::*name = nullptr;
+        std::uint64_t count = 1;
+    };
+    Lines lines;
 
     std::vector<Assignment> claim(std::uint32_t max = batch) {
         auto reply = commit({Claim{session_, 1, max}});
@@ -196,6 +206,9 @@ public:
     SqliteStore& store() { return *store_; }
 
 private:
+    void spread(JobSpec& spec) const {
+        if (lines.name) spec.*lines.name = fmt::format("n-{}", last_id_ % lines.count);
+    }
     template <class T>
     T run(Task<T> task) {
         std::optional<T> result;
@@ -269,15 +282,20 @@ Rate store_lives(const std::string& path, std::uint64_t lives) {
     return watch.rate(lives);
 }
 
-Rate store_drain(const std::string& path, std::uint64_t backlog) {
+Rate store_drain(const std::string& path, std::uint64_t backlog, Bench::Lines lines = {}) {
     Bench bench(path);
+    bench.lines = lines;
     bench.open_session(10'000);
     for (std::uint64_t i = 0; i < backlog; i += batch) {
         bench.submit();
         if (i % 30'000 == 0) bench.tick();
     }
     const Watch watch;
-    for (std::uint64_t i = 0; i < backlog; i += batch) bench.finish(bench.claim());
+    for (std::uint64_t left = backlog; left > 0;) {
+        const auto claimed = bench.claim();
+        left -= claimed.size();
+        bench.finish(claimed);
+    }
     return watch.rate(backlog);
 }
 
@@ -349,13 +367,32 @@ void show(const char* what, const Rate& store, const Rate& told, const Rate& fou
 struct Options {
     std::uint64_t lives = 300'000;
     std::uint64_t backlog = 1'000'000;
+    std::uint64_t lines = 0;
     std::string folder = std::filesystem::temp_directory_path().string();
 };
+
+// Drains over ever more queues, kinds and shares: by processor time, beside that of one line.
+void show_lines(const Options& options, const std::function<std::string(const char*)>& path) {
+    const auto one = store_drain(path("one"), options.lives);
+    fmt::print("drain of one line        {:6.2f} us\n", one.cpu_us);
+    const std::pair<const char*, std::string JobSpec::*> names[] = {
+        {"queues", &JobSpec::queue}, {"kinds", &JobSpec::kind}, {"shares", &JobSpec::share}};
+    for (const auto& [name, field] : names) {
+        const auto many = store_drain(path(name), options.lives, {field, options.lines});
+        fmt::print("drain of {:6} {:8} {:6.2f} us: {:.2f}\n", options.lines, name, many.cpu_us,
+                   one.cpu_us / many.cpu_us);
+    }
+}
 
 void run(const Options& options) {
     auto folder = options.folder + "/perdure-bench-XXXXXX";
     PERDURE_ASSERT(mkdtemp(folder.data()) != nullptr);
     const auto path = [&](const char* name) { return folder + "/" + name; };
+    if (options.lines > 0) {
+        show_lines(options, path);
+        std::filesystem::remove_all(folder);
+        return;
+    }
     using Claims = RawQueue::Claims;
     const auto told = raw_lives(path("a"), Claims::told, options.lives);
     const auto found = raw_lives(path("b"), Claims::found, options.lives);
@@ -382,6 +419,7 @@ int main(int count, char** arguments) {
     for (int i = 1; i + 1 < count; i += 2) {
         const std::string_view name = arguments[i];
         if (name == "--lives") options.lives = std::strtoull(arguments[i + 1], nullptr, 10);
+        if (name == "--lines") options.lines = std::strtoull(arguments[i + 1], nullptr, 10);
         if (name == "--backlog") options.backlog = std::strtoull(arguments[i + 1], nullptr, 10);
         if (name == "--folder") options.folder = arguments[i + 1];
     }

@@ -233,9 +233,9 @@ std::string describe(const JobPage& page) {
     for (const auto& line : page.jobs)
         all += fmt::format(
             "line {} {} {} epoch={} generation={} cause={} on={} worker={} still={}{}{}\n",
-            line.id.value, line.spec->queue, to_string(line.state), line.epoch.value,
-            line.generation, line.cause ? to_string(*line.cause) : "-", text(line.ended_on),
-            line.worker.value_or("-"), line.may_still_run_on.value_or("-"),
+            line.id.value, line.spec->queue + "/" + line.spec->share, to_string(line.state),
+            line.epoch.value, line.generation, line.cause ? to_string(*line.cause) : "-",
+            text(line.ended_on), line.worker.value_or("-"), line.may_still_run_on.value_or("-"),
             line.may_have_run ? " may_have_run" : "", line.discarded ? " discarded" : "");
     return all + fmt::format("next {}\n", page.next ? page.next->value : 0);
 }

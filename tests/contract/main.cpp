@@ -53,6 +53,7 @@ constexpr std::array store_bugs = {
     Bug::keeper_not_compared,
     Bug::deaf_worker_not_noticed,
     Bug::unstarted_called_lost,
+    Bug::turns_forgotten,
     Bug::takeover_shortens_the_lease,
     Bug::old_session_says_did_not_run,
     Bug::last_rule_judges,

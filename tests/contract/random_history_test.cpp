@@ -18,7 +18,7 @@ constexpr std::array names = {"worker-1", "worker-2", "worker-3"};
 
 class RandomHistory : public StoreContract {
 protected:
-    RandomHistory() : model_(timing), draw_(GetParam().seed) {
+    RandomHistory() : model_(timing, queue_weights()), draw_(GetParam().seed) {
         for (auto* each : {&server, &other_server})
             EXPECT_TRUE(run(model_.open_server(each->id, wall)).has_value());
         both(server, {DefineLimit{"default", "gpu", 1}, DefineLimit{"default", "cpu", 2}});
@@ -90,6 +90,7 @@ private:
 
     void both(TestServer& by, std::vector<Change> changes) {
         auto next = group(by, std::move(changes));
+        if (GetParam().restarts) model_.begin_turns_anew();
         const auto answer = run(store().commit(next));
         const auto expected = run(model_.commit(next));
         ++by.last_group;
@@ -125,7 +126,9 @@ private:
         if (chance(3)) wanted.key = pick(std::array{"a", "b"});
         if (chance(3)) wanted.limits.push_back("gpu");
         if (chance(3)) wanted.limits.push_back("cpu");
-        if (chance(3)) wanted.queue = "mail";
+        if (chance(2)) wanted.queue = pick(std::array{"mail", "heavy"});
+        if (chance(2)) wanted.share = pick(std::array{"ann", "bob"});
+        if (chance(4)) wanted.kind = "other";
         if (chance(5)) wanted.run_at = wall + milliseconds(static_cast<std::int64_t>(below(9'000)));
         if (chance(5)) wanted.idempotency_key = pick(std::array{"x", "y"});
         if (chance(4)) wanted.timeouts.total = seconds(20);
@@ -175,8 +178,16 @@ private:
         return std::make_shared<const PolicyChoice>(std::move(policy));
     }
 
+    // Mostly everything.
+    Offer offer() {
+        Offer some;
+        if (chance(3)) some.queues = {pick(std::array{"default", "mail"}), "heavy"};
+        if (chance(3)) some.kinds = {pick(std::array{"work", "other"})};
+        return some;
+    }
+
     Change open() {
-        auto change = open_session_of({.name = pick(names), .slots = 3});
+        auto change = open_session_of({.name = pick(names), .slots = 3, .offer = offer()});
         change.policy = worker_policy();
         const auto current = *run(store().opening(change.directory));
         if (chance(4)) change.directory.boot = "boot-2";

@@ -17,7 +17,7 @@ namespace perdure::contract {
 namespace {
 
 std::unique_ptr<Store> make_memory_store(const Timing& timing) {
-    return std::make_unique<MemoryStore>(timing);
+    return std::make_unique<MemoryStore>(timing, queue_weights());
 }
 
 // The deliberate bugs are in the engine, which is the same on all tables: one kind is enough then.
@@ -34,7 +34,7 @@ public:
 };
 
 std::unique_ptr<Store> make_restarted_store(const Timing& timing) {
-    return std::make_unique<RestartedStore>(timing);
+    return std::make_unique<RestartedStore>(timing, queue_weights());
 }
 
 // Directories that live as long as this program.
@@ -55,6 +55,7 @@ private:
 };
 
 std::unique_ptr<Store> make(SqliteOptions options, const Timing& timing) {
+    options.weights = queue_weights();
     auto store = SqliteStore::open(std::move(options), timing);
     PERDURE_ASSERT(store.has_value());
     return std::move(*store);
@@ -75,11 +76,16 @@ std::unique_ptr<Store> make_inline_sqlite_store(const Timing& timing) {
 
 }  // namespace
 
+const QueueWeights& queue_weights() {
+    static const QueueWeights weights{{{"heavy", 3}}};
+    return weights;
+}
+
 const std::vector<StoreFactory>& store_factories() {
     static const std::vector<StoreFactory> factories = {
         {"memory", make_memory_store},
 #ifndef PERDURE_ZOO
-        {"memory_restarted", make_restarted_store},
+        {.name = "memory_restarted", .make = make_restarted_store, .restarts = true},
         {"sqlite", make_sqlite_store},
         {"sqlite_inline", make_inline_sqlite_store},
 #endif

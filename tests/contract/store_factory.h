@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/timing.h"
+#include "core/turns.h"
 #include "ports/store.h"
 
 namespace perdure::contract {
@@ -17,10 +18,13 @@ struct StoreFactory {
     std::string name;
     // An empty store of its own for each test.
     std::unique_ptr<Store> (*make)(const Timing& timing) = nullptr;
+    bool restarts = false;   // before each group
     std::uint64_t seed = 0;  // of the random history that a test makes in it
 };
 
 const std::vector<StoreFactory>& store_factories();
+// What all of them are told about queues.
+const QueueWeights& queue_weights();
 
 inline std::ostream& operator<<(std::ostream& out, const StoreFactory& factory) {
     return out << factory.name;

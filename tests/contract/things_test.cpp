@@ -261,7 +261,7 @@ TEST_P(StoreContract, freeing_promotes_the_first_of_each_shape) {
     EXPECT_EQ(state(b2), JobState::blocked);
     // The claim checks again: one gets it, the other is blocked once more.
     EXPECT_EQ(claim(worker).size(), 1U);
-    EXPECT_EQ(state(b1), JobState::blocked);
+    EXPECT_NE(state(a1) == JobState::blocked, state(b1) == JobState::blocked);
 }
 
 TEST_P(StoreContract, a_free_thing_that_was_offered_is_nobodys_mistake) {

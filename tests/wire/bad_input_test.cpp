@@ -77,6 +77,7 @@ std::vector<BadInput> bad_jobs() {
         {"no command", p, jobs, "{}", 400, "invalid", "$"},
         {"an empty command", p, jobs, R"({"argv":[""]})", 400, "invalid", "$.argv"},
         {"a bad queue", p, jobs, job(R"("queue":"Big Queue")"), 400, "invalid", "$.queue"},
+        {"a bad share", p, jobs, job(R"("share":"Big Share")"), 400, "invalid", "$.share"},
         {"a bad duration", p, jobs, job(R"("timeouts":{"run":"soon"})"), 400, "invalid",
          "$.timeouts.run"},
         {"a timeout of zero", p, jobs, job(R"("timeouts":{"run":0})"), 400, "invalid",

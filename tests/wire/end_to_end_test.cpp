@@ -138,7 +138,7 @@ TEST_F(EndToEnd, a_worker_that_is_told_to_drain_leaves) {
 
 TEST_F(EndToEnd, a_quarantined_job_is_released_discarded_and_tried_again) {
     LiveWorker worker({server_.url()}, "w1", 1);
-    const auto id = submit(R"({"argv":["crash"],"policy":"never"})");
+    const auto id = submit(R"({"argv":["crash"],"policy":"never","share":"ann"})");
     const auto ended = wait(id);
     EXPECT_EQ(ended.at("state"), "quarantined");
     EXPECT_EQ(ended.at("signal"), 11);
@@ -151,6 +151,7 @@ TEST_F(EndToEnd, a_quarantined_job_is_released_discarded_and_tried_again) {
     const std::string again =
         call("POST", "/v1/jobs/" + id + "/retry").at("id").as_string().c_str();
     EXPECT_EQ(call("GET", "/v1/jobs/" + again).at("retry_of").as_string(), id);
+    EXPECT_EQ(call("GET", "/v1/jobs/" + again).at("share"), "ann");
     const auto why = call("GET", "/v1/jobs/" + id + "/why");
     EXPECT_EQ(why.at("blockers").as_array().size(), 0U);
     EXPECT_EQ(why.at("history").as_array().size(), 2U);

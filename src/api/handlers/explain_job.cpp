@@ -73,7 +73,7 @@ WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
 }
 
 void add_workers(const JobView& job, const Overview& overview, WhyFacts& facts) {
-    const Shape shape{job.spec->tenant, job.spec->queue, job.spec->kind};
+    const auto shape = shape_of(*job.spec);
     for (const auto& line : overview.workers) {
         ++facts.workers.connected;
         if (job.run && job.run->session == line.session) {

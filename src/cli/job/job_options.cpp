@@ -24,6 +24,7 @@ struct JobField {
 
 const std::array fields = {
     JobField{{"-q,--queue", "NAME", "queue; `default` if left out"}, "queue"},
+    JobField{{"--share", "NAME", "whose it is: the shares of a queue take turns"}, "share"},
     JobField{{"--kind", "NAME", "kind, for workers with handlers, instead of a command"}, "kind"},
     JobField{{"--tenant", "NAME", "tenant; `default` if left out"}, "tenant"},
     JobField{{"-p,--priority", "0-9", "0 is first, 5 if left out"}, "priority", Form::number},

@@ -20,17 +20,12 @@ struct Line {
     std::string_view field;
 };
 constexpr std::array plain_lines = {
-    Line{"queue", "queue"},
-    Line{"priority", "priority"},
-    Line{"effects", "effects"},
-    Line{"key", "key"},
-    Line{"worker", "worker"},
-    Line{"cause", "cause"},
-    Line{"exit code", "exit_code"},
-    Line{"signal", "signal"},
-    Line{"killing for", "kill_ordered"},
-    Line{"retry of", "retry_of"},
-    Line{"idempotency", "idempotency_key"},
+    Line{"queue", "queue"},       Line{"share", "share"},
+    Line{"priority", "priority"}, Line{"effects", "effects"},
+    Line{"key", "key"},           Line{"worker", "worker"},
+    Line{"cause", "cause"},       Line{"exit code", "exit_code"},
+    Line{"signal", "signal"},     Line{"killing for", "kill_ordered"},
+    Line{"retry of", "retry_of"}, Line{"idempotency", "idempotency_key"},
 };
 
 std::string line(std::string_view label, std::string_view text) {

@@ -6,7 +6,7 @@
 //                       deadline, holders match, budgets hold, nothing is left behind
 //                       [P5] the ledger tells every repair; E2 no careless release
 //   after each wait     T2 it was not too short on the true clock
-//   after each claim    E6 C4 by whom, in what order, from which queue, under which limit
+//   after each claim    E6 E7 C4 by whom, in what order, from which queue, under which limit
 //   at the end          [P5] liveness: everything that can end has ended
 #pragma once
 
@@ -126,6 +126,9 @@ private:
     // claim_check.cpp
     void check_claim(const JobView& job, const Known& before);
     void check_order(const JobView& job, const Offer& offer);
+    // turn_check.cpp
+    void check_turns(const JobView& job, const Known& before, const Offer& offer);
+    void note_served(const JobSpec& taken);
     bool may_have_kept(const SessionView& session, const Known& before) const;
     void check_room(const JobView& job, const Thing& limit);
     void check_limits(const WitnessedRun& run);
@@ -140,7 +143,14 @@ private:
     std::map<JobId, Known> known_;
     std::map<SubmitKey, JobId> keys_;
     std::map<AttemptKey, std::uint32_t> claimed_under_;  // how many its limit allowed then
-    ServiceTime now_;                                    // the newest that was seen
+    // How often a job that waits was passed over, by queue, or by share of its own queue.
+    struct LineName {
+        std::string queue;
+        std::string share = {};
+        friend auto operator<=>(const LineName&, const LineName&) = default;
+    };
+    std::map<JobId, std::map<LineName, std::uint32_t>> passes_;
+    ServiceTime now_;  // the newest that was seen
     std::set<AttemptKey> began_;
     struct SeenEnd {
         TrueTime at;  // when the store was first seen to say so

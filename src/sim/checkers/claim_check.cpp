@@ -12,8 +12,6 @@
 namespace perdure::sim {
 namespace {
 
-Shape shape_of(const JobSpec& spec) { return {spec.tenant, spec.queue, spec.kind}; }
-
 constexpr auto freed_within = seconds(5);  // of service time, once it is over
 
 bool names(const JobSpec& spec, const Thing& thing) {
@@ -33,6 +31,7 @@ void Checker::check_claim(const JobView& job, const Known& before) {
     if (!matches(session->offer, shape_of(spec)))
         report("E6", what + " was claimed by a worker that does not offer to take it");
     check_order(job, session->offer);
+    check_turns(job, before, session->offer);
     const bool has_place = may_have_kept(*session, before);
     for (const auto& thing : things_of(spec)) {
         if (thing.kind != Thing::Kind::limit) continue;

@@ -103,7 +103,7 @@ bool is_too_quiet(const FleetReport& report) {
 }
 
 std::unique_ptr<Store> memory_store(const Plan& plan) {
-    return std::make_unique<MemoryStore>(plan.timing);
+    return std::make_unique<MemoryStore>(plan.timing, plan.weights);
 }
 
 Fleet::Fleet(FleetOptions options) : options_(std::move(options)) {

@@ -50,7 +50,8 @@ std::vector<Mode> modes_of(const Arguments& arguments) {
 // A fresh one for each seed, in memory and without threads: the simulator owns the time.
 std::unique_ptr<Store> make_store(const Plan& plan) {
     if (plan.store == StoreKind::memory) return memory_store(plan);
-    auto store = SqliteStore::open({.threads = false, .durable = false}, plan.timing);
+    auto store = SqliteStore::open({.threads = false, .durable = false, .weights = plan.weights},
+                                   plan.timing);
     PERDURE_ASSERT(store.has_value());
     return std::move(*store);
 }

@@ -88,8 +88,23 @@ void Clients::note_accepted(const SubmitKey& key, JobId id) {
     if (history.accepted.insert(id).second) known_.push_back({id, key.tenant, key.key});
 }
 
-Task<void> Clients::submit_batch(std::size_t client) {
-    const auto batch = draw_batch();
+// All of one queue and one share: others must have their turn meanwhile (E7).
+std::vector<JobRequest> Clients::draw_backlog(const std::string& tenant) {
+    const auto& plan = parts_.plan;
+    const Script quick{.length = milliseconds(300)};
+    std::vector<JobRequest> batch(backlog_size);
+    const auto queue = draw_of(plan.queues);
+    const auto share = draw_of(plan.shares);
+    for (auto& request : batch) {
+        request.spec = {.tenant = tenant, .queue = queue, .kind = plan.kinds[0], .share = share};
+        request.spec.args = parts_.scripts.add(quick);
+        request.spec.priority = backlog_priority;
+        request.spec.idempotency_key = fmt::format("submit-{}", ++last_key_[tenant]);
+    }
+    return batch;
+}
+
+Task<void> Clients::submit_batch(std::size_t client, std::vector<JobRequest> batch) {
     const auto each = [&](auto act) {
         for (const auto& request : batch)
             act(parts_.history.submits[submit_key(request.spec)], request);

@@ -61,7 +61,10 @@ JobSpec Clients::draw_spec(const std::string& tenant) {
                       rng_.between(seconds(-5), seconds(15));
     relate(spec);
     if (plan.has(Fault::poison_request) && rng_.chance(0.05)) spec.kind = poison_kind;
-    spec.idempotency_key = fmt::format("submit-{}", ++last_key_[tenant]);
+    if (plan.has_backlogs) spec.priority = backlog_priority;
+    const auto number = ++last_key_[tenant];
+    spec.share = plan.shares[number % plan.shares.size()];
+    spec.idempotency_key = fmt::format("submit-{}", number);
     return spec;
 }
 
@@ -91,8 +94,12 @@ Task<void> Clients::live(std::size_t client, TrueTime until) {
             co_await meddle(client);
             continue;
         }
+        if (parts_.plan.has_backlogs && rng_.chance(0.1)) {
+            co_await submit_batch(client, draw_backlog(draw_tenant()));
+            continue;
+        }
         if (rng_.chance(0.15)) {
-            co_await submit_batch(client);
+            co_await submit_batch(client, draw_batch());
             continue;
         }
         co_await submit(client, draw_spec(draw_tenant()));

@@ -15,6 +15,8 @@
 namespace perdure::sim {
 
 inline constexpr auto client_timeout = seconds(6);
+inline constexpr std::size_t backlog_size = 24;
+inline constexpr std::uint8_t backlog_priority = 5;
 
 // A server's answer, apart from the network's: a lost message says nothing, a refusal does.
 template <class Reply>
@@ -70,7 +72,8 @@ private:
     std::optional<JobSpec> draw_submitted();
     std::vector<JobRequest> draw_batch();
     void note_accepted(const SubmitKey& key, JobId id);
-    Task<void> submit_batch(std::size_t client);
+    std::vector<JobRequest> draw_backlog(const std::string& tenant);
+    Task<void> submit_batch(std::size_t client, std::vector<JobRequest> batch);
     Task<void> add_callback(std::size_t client, const Known& job);
     // client_settings.cpp
     Task<void> prepare_limits(std::size_t client);

@@ -1,5 +1,7 @@
 #include "store/memory/memory_store.h"
 
+#include <utility>
+
 #include "base/assert.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
@@ -10,18 +12,22 @@ namespace perdure {
 
 // Nothing here can be damaged: a Failure would be a bug of ours, which nobody catches.
 struct MemoryStore::Parts {
-    explicit Parts(const Timing& t) : timing(t), views(tables, t) { load_state(); }
+    Parts(const Timing& t, QueueWeights w) : timing(t), weights(std::move(w)), views(tables, t) {
+        load_state();
+    }
 
-    void load_state() { state.emplace(tables, timing, book); }
+    void load_state() { state.emplace(tables, timing, weights, book); }
 
     Timing timing;
+    QueueWeights weights;
     store::DamageBook book;
     store::memory::MemoryTables tables;
     store::memory::Views views;
     std::optional<store::State> state;
 };
 
-MemoryStore::MemoryStore(Timing timing) : parts_(std::make_unique<Parts>(timing)) {}
+MemoryStore::MemoryStore(Timing timing, QueueWeights weights)
+    : parts_(std::make_unique<Parts>(timing, std::move(weights))) {}
 MemoryStore::~MemoryStore() = default;
 
 std::shared_ptr<const store::memory::Rows> MemoryStore::snapshot() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/timing.h"
+#include "core/turns.h"
 #include "ports/catalogue.h"
 #include "ports/store.h"
 
@@ -19,7 +20,7 @@ struct Rows;
 
 class MemoryStore : public Store, public Catalogue {
 public:
-    explicit MemoryStore(Timing timing);
+    explicit MemoryStore(Timing timing, QueueWeights weights = {});
     ~MemoryStore() override;
     MemoryStore(const MemoryStore&) = delete;
     MemoryStore& operator=(const MemoryStore&) = delete;

@@ -72,7 +72,8 @@ constexpr const char* wants =
     " WHERE w.job NOT IN (SELECT job FROM ready WHERE kept_until IS NULL)";
 constexpr const char* tallies =
     "SELECT 0, 'queue ' || s.queue || ' counts ' || c.noted || ' jobs of kind \"' || s.kind ||"
-    " '\" in state ' || c.state || ', there are ' || c.there FROM (SELECT shape, state,"
+    " '\" and share \"' || s.share || '\" in state ' || c.state || ', there are ' || c.there FROM "
+    "(SELECT shape, state,"
     " sum(noted) AS noted, sum(there) AS there FROM ("
     " SELECT shape, state, jobs AS noted, 0 AS there FROM tally UNION ALL"
     " SELECT shape, state, 0, 1 FROM found_state) GROUP BY shape, state) c"

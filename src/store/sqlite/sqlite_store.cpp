@@ -67,7 +67,7 @@ struct SqliteStore::Parts {
 
     void load_state() {
         tables.emplace(connection, book);
-        state.emplace(*tables, timing, book);
+        state.emplace(*tables, timing, options.weights, book);
     }
 
     void drop_state() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/timing.h"
+#include "core/turns.h"
 #include "ports/catalogue.h"
 #include "ports/damage.h"
 #include "ports/store.h"
@@ -22,6 +23,7 @@ struct SqliteOptions {
     std::string path = ":memory:";  // such a database is for inline use alone
     bool threads = true;            // false: every call is made where it is asked, for simulations
     bool durable = true;            // false: no sync, for simulations
+    QueueWeights weights = {};
     // Both are called on a thread of the store. `damaged`: once for each row that is met.
     std::function<void(const Error&)> fatal = {};
     std::function<void(const Damaged&)> damaged = {};

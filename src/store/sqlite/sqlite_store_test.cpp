@@ -321,5 +321,42 @@ TEST_F(SqliteStoreOnDisk, the_policy_of_a_worker_survives_the_server) {
     EXPECT_EQ(*session->policy, policy);
 }
 
+// After a start no line is known. A group reads 1,000 of them; nothing is taken before all are
+// read, so that what is in the last of them is still the first (C8).
+TEST_F(SqliteStoreOnDisk, lines_are_read_a_piece_at_a_time_and_nothing_is_taken_before) {
+    open();
+    constexpr std::uint64_t lines = 2'500;
+    std::vector<Change> submits;
+    for (std::uint64_t i = 1; i <= lines; ++i) {
+        auto spec = *submit(1).spec;
+        spec.queue = "q" + std::to_string(i);
+        spec.priority = i == lines ? 0 : 5;
+        submits.emplace_back(Submit{JobId{i}, std::make_shared<const JobSpec>(spec), i});
+    }
+    ASSERT_TRUE(commit(std::move(submits)).has_value());
+    ASSERT_TRUE(commit({OpenSession{.session = SessionId{5'000},
+                                    .worker = "w",
+                                    .slots = 10,
+                                    .offer = {},
+                                    .lease = seconds(10)},
+                        OpenStream{SessionId{5'000}}})
+                    .has_value());
+    reopen();
+    const auto claim = [&] {
+        const auto reply = commit({Claim{SessionId{5'000}, 1, 1}, Claim{SessionId{5'000}, 1, 1}});
+        EXPECT_TRUE(reply.has_value() && reply->replies[0]) << "the claims were refused";
+        return std::get<Claimed>(*reply->replies[0]);
+    };
+    for (int group = 1; group <= 2; ++group) {
+        const auto claimed = claim();
+        EXPECT_TRUE(claimed.unfinished) << group;
+        EXPECT_TRUE(claimed.assignments.empty()) << group;
+        EXPECT_EQ(claimed.left, 1U) << group;
+    }
+    const auto claimed = claim();
+    ASSERT_EQ(claimed.assignments.size(), 1U);
+    EXPECT_EQ(claimed.assignments[0].attempt.job, JobId{lines});
+}
+
 }  // namespace
 }  // namespace perdure

@@ -101,6 +101,7 @@ void read_callback(At at, const JobSpec& parent, JobSpec& into) {
     JobRequest wanted;
     wanted.spec.tenant = parent.tenant;
     wanted.spec.queue = parent.queue;
+    wanted.spec.share = parent.share;
     wanted.spec.policy.name = PolicyName::forever;
     read_job(at, wanted);
     if (wanted.delay) at.misfit("a callback begins when its job ends: it has no delay");

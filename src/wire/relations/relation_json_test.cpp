@@ -21,20 +21,24 @@ std::string path_of_misfit(const std::string& text) {
     return misfit ? misfit->path : "none";
 }
 
-TEST(RelationJson, a_callback_takes_over_queue_and_tenant_and_is_tried_for_ever) {
+TEST(RelationJson, a_callback_takes_over_queue_share_and_tenant_and_is_tried_for_ever) {
     JobRequest request;
     // The order of the fields does not matter.
-    ASSERT_FALSE(read(R"({"on_end": [{"argv": ["b"]}, {"argv": ["c"], "queue": "own",
-                         "policy": "never"}], "argv": ["a"], "queue": "q", "tenant": "t"})",
-                      request));
+    ASSERT_FALSE(
+        read(R"({"on_end": [{"argv": ["b"]}, {"argv": ["c"], "queue": "own", "share": "bob",
+                         "policy": "never"}], "argv": ["a"], "queue": "q", "tenant": "t",
+                         "share": "ann"})",
+             request));
     ASSERT_EQ(request.spec.callbacks.size(), 2U);
     const auto& first = *request.spec.callbacks[0].spec;
     EXPECT_EQ(request.spec.callbacks[0].on, On::end);
     EXPECT_EQ(first.queue, "q");
     EXPECT_EQ(first.tenant, "t");
+    EXPECT_EQ(first.share, "ann");
     EXPECT_EQ(first.policy.name, PolicyName::forever);
     const auto& second = *request.spec.callbacks[1].spec;
     EXPECT_EQ(second.queue, "own");
+    EXPECT_EQ(second.share, "bob");
     EXPECT_EQ(second.policy.name, PolicyName::never);
 }
 

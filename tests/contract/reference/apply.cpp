@@ -156,9 +156,11 @@ ChangeReply apply(State& state, const PauseQueue& change) {
     if (!change.paused) {
         // What was `ready` all the time can be claimed again.
         if (state.paused_queues.erase(queue) > 0) state.work_appeared = true;
+        note_who_waits(state, {change.tenant, change.queue, "", ""});
         return {Applied{}};
     }
     state.paused_queues.insert(queue);
+    note_who_waits(state, {change.tenant, change.queue, "", ""});
     // Nobody may wait for what stands still: kept things are freed (C4).
     const auto& kept = state.places.kept();
     for (const JobId id : std::vector(kept.begin(), kept.end())) {

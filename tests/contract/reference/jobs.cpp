@@ -152,13 +152,14 @@ JobRow& make_job(State& state, const Submit& change) {
     job.id = change.id;
     job.spec = change.spec;
     job.body_hash = change.body_hash;
-    job.shape = {change.spec->tenant, change.spec->queue, change.spec->kind};
+    job.shape = shape_of(*change.spec);
     job.things = things_of(*change.spec);
     job.submitted_at = state.clock.now;
     begin_generation(state, job);
     begin_waiting(state, job);
     job.place = first_place(state, job);
     state.places.insert(job);
+    note_who_waits(state, job.shape);
     if (job.in<Ready>()) state.work_appeared = true;
     return job;
 }

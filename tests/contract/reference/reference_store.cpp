@@ -1,5 +1,7 @@
 #include "tests/contract/reference/reference_store.h"
 
+#include <utility>
+
 #include "tests/contract/reference/apply.h"
 #include "tests/contract/reference/history/ledger.h"
 #include "tests/contract/reference/show.h"
@@ -7,9 +9,11 @@
 
 namespace perdure {
 
-ReferenceStore::ReferenceStore(Timing timing)
-    : state_(std::make_unique<reference::State>(timing)) {}
+ReferenceStore::ReferenceStore(Timing timing, QueueWeights weights)
+    : state_(std::make_unique<reference::State>(timing, std::move(weights))) {}
 ReferenceStore::~ReferenceStore() = default;
+
+void ReferenceStore::begin_turns_anew() { reference::begin_turns_anew(*state_); }
 
 Task<Result<ServerOpened>> ReferenceStore::open_server(ServerId server, WallTime wall) {
     co_return reference::open_server(*state_, server, wall);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/timing.h"
+#include "core/turns.h"
 #include "ports/catalogue.h"
 #include "ports/store.h"
 
@@ -19,10 +20,13 @@ struct State;
 
 class ReferenceStore : public Store, public Catalogue {
 public:
-    explicit ReferenceStore(Timing timing);
+    explicit ReferenceStore(Timing timing, QueueWeights weights = {});
     ~ReferenceStore() override;
     ReferenceStore(const ReferenceStore&) = delete;
     ReferenceStore& operator=(const ReferenceStore&) = delete;
+
+    // What an engine does that begins with nothing but its rows (E7).
+    void begin_turns_anew();
 
     Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override;
     Task<Result<GroupReply>> commit(Group group) override;

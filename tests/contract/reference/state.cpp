@@ -65,8 +65,10 @@ void move(State& state, JobRow& job, PlaceRow next) {
             *outcome->ended_at + decide_retention(outcome->state, outcome->discarded, state.timing);
     }
     state.places.remove(job);
+    note_who_waits(state, job.shape);
     job.place = std::move(next);
     state.places.insert(job);
+    note_who_waits(state, job.shape);
     if (job.in<Ready>()) state.work_appeared = true;
     if (!wanted) return;
     for (const auto& thing : job.things) restore_line(state, thing);

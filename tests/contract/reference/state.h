@@ -18,6 +18,7 @@
 #include "core/keeper.h"
 #include "core/service_time.h"
 #include "core/timing.h"
+#include "tests/contract/reference/claiming/turns.h"
 #include "tests/contract/reference/holders.h"
 #include "tests/contract/reference/places.h"
 #include "tests/contract/reference/rows.h"
@@ -25,9 +26,10 @@
 namespace perdure::reference {
 
 struct State {
-    explicit State(const Timing& t) : timing(t) {}
+    State(const Timing& t, QueueWeights w) : timing(t), weights(std::move(w)) {}
 
     Timing timing;
+    QueueWeights weights;
     ServiceTick clock;
     KeeperRole keeper;
     std::map<ServerId, ServerRow> servers;
@@ -42,6 +44,7 @@ struct State {
     std::map<std::pair<std::string, std::string>, IdempotencyRow> idempotency;  // tenant, key
     std::set<std::pair<std::string, std::string>> paused_queues;                // tenant, queue
     Places places;
+    std::map<std::string, TenantTurns> turns;
     Holders holders;
     std::uint64_t repairs = 0;
     std::uint64_t fenced = 0;

@@ -1,5 +1,6 @@
-// Claim: in claim order, over the shapes that the session can take (C4, E6).
+// Claim: in claim order, over the shapes that the session can take (C4, E6, E7).
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace {
 // A claim that meets a long line of jobs behind one key moves them away a piece at a time.
 constexpr std::uint32_t looked_at_max = 1'000;
 constexpr std::uint32_t ahead_max = 1'000;
+// Lines whose fronts one group reads: after a start none of them is known (C8).
+constexpr std::uint32_t lines_read_max = 1'000;
 
 // A job that is not in memory is loaded with its row. One that cannot be understood is left where
 // it is: it must not stop those behind it.
@@ -83,7 +86,7 @@ private:
 
     bool may_take_from(ShapeId id) const;
     void read_apart(ShapeId id);
-    void read_fronts();
+    bool read_fronts();
     const ClaimOrder* head_of(Cursor& cursor);
     std::optional<First> first();
     std::optional<First> first_in_memory();
@@ -99,6 +102,8 @@ private:
     std::uint32_t wanted_;
     std::vector<Cursor> cursors_;
     std::uint64_t promoted_ = 0;
+    bool are_fronts_read_ = true;
+    mutable std::map<ShapeId, bool> others_;  // another_could_take()
 };
 
 bool Claiming::may_take_from(ShapeId id) const {
@@ -113,11 +118,14 @@ void Claiming::read_apart(ShapeId id) {
     if (may_take_from(id)) cursors_.push_back({.shape = id, .is_damaged = true});
 }
 
-// Those of the tenant: what one worker cannot take is what the next one asks for.
-void Claiming::read_fronts() {
+// Those of the tenant: what one worker cannot take is what the next one asks for. False: there are
+// more than one group should read. Then nobody knows who is first, and nobody is taken.
+bool Claiming::read_fronts() {
     auto& fronts = state_.fronts;
     const auto& unread = fronts.unread(session_.offer.tenant);
     while (!unread.empty()) {
+        if (state_.lines_read == lines_read_max) return false;
+        ++state_.lines_read;
         const auto id = *unread.begin();
         const auto from = fronts.read_from(id);
         auto& lines = from.as_written ? state_.lines_as_written() : state_.lines();
@@ -129,6 +137,7 @@ void Claiming::read_fronts() {
             fronts.read(id, std::move(part.jobs), part.is_all);
         }
     }
+    return true;
 }
 
 const ClaimOrder* Claiming::head_of(Cursor& cursor) {
@@ -147,7 +156,8 @@ const ClaimOrder* Claiming::head_of(Cursor& cursor) {
 
 // The first of all lines.
 std::optional<Claiming::First> Claiming::first() {
-    read_fronts();
+    are_fronts_read_ = read_fronts();
+    if (!are_fronts_read_) return std::nullopt;
     if (promoted_ != state_.promoted) {
         // Somebody came back into a line: what was read ahead may not be its front any more.
         promoted_ = state_.promoted;
@@ -156,12 +166,15 @@ std::optional<Claiming::First> Claiming::first() {
             cursor.next = 0;
         }
     }
+    auto& ranking = state_.fronts.ranking();
     std::optional<First> first;
-    if (const auto head = state_.fronts.first(session_.offer)) first = First{*head};
+    if (const auto head = ranking.first(session_.offer)) first = First{*head};
     for (auto& cursor : cursors_) {
         const auto* order = head_of(cursor);
-        if (order && (!first || *order < first->head.order))
-            first = First{{*order, cursor.shape}, &cursor};
+        if (!order) continue;
+        const Fronts::Head head{*order, cursor.shape};
+        if (!first || ranking.key_of(head) < ranking.key_of(first->head))
+            first = First{head, &cursor};
     }
     return first;
 }
@@ -186,7 +199,7 @@ void Claiming::skip(const First& first) {
 }
 
 bool Claiming::is_any_left() {
-    if (state_.fronts.first(session_.offer)) return true;
+    if (!are_fronts_read_ || state_.fronts.ranking().first(session_.offer)) return true;
     const auto& unread = state_.fronts.unread(session_.offer.tenant);
     const bool is_in_unread = std::any_of(unread.begin(), unread.end(), [&](ShapeId id) {
         return may_take_from(id) && state_.shapes.count(id, JobState::ready) > 0;
@@ -220,15 +233,20 @@ bool has_starting(const State& state, const SessionRow& session) {
     });
 }
 
-// Whether to wait for another worker makes sense: one that lives and takes such jobs.
+// Whether to wait for another worker makes sense: one that lives and takes such jobs. All jobs of a
+// shape have the same answer, and there may be thousands of both.
 bool Claiming::another_could_take(const JobRow& job) const {
+    const auto [known, is_new] = others_.try_emplace(job.shape);
+    if (!is_new) return known->second;
     const auto& shape = state_.shapes.shape(job.shape);
-    return std::any_of(state_.sessions().begin(), state_.sessions().end(), [&](const auto& entry) {
-        const SessionRow& other = entry.second;
-        return other.open && other.slots > 0 && !other.hearing.is_deaf() &&
-               state_.now() < other.lease_deadline &&
-               !other.directory.same_place(session_.directory) && matches(other.offer, shape);
-    });
+    known->second =
+        std::any_of(state_.sessions().begin(), state_.sessions().end(), [&](const auto& entry) {
+            const SessionRow& other = entry.second;
+            return other.open && other.slots > 0 && !other.hearing.is_deaf() &&
+                   state_.now() < other.lease_deadline &&
+                   !other.directory.same_place(session_.directory) && matches(other.offer, shape);
+        });
+    return known->second;
 }
 
 AdmissionFacts Claiming::admission_facts(const JobRow& job) const {
@@ -268,6 +286,7 @@ Assignment Claiming::admit(JobRow& job) {
                                   .holds_key_or_limit = !job.things.empty(),
                                   .hold = job.spec->hold},
                                  state_.timing);
+    state_.fronts.ranking().charge(job.shape);
     const Run run{.epoch = job.epoch,
                   .session = session_.id,
                   .assignment = attempt.assignment,
@@ -301,7 +320,7 @@ Claimed Claiming::run() {
         }
     }
     claimed.left = is_any_left() ? 1 : 0;
-    claimed.unfinished = wanted_ > 0 && looked == looked_at_max;
+    claimed.unfinished = wanted_ > 0 && (looked == looked_at_max || !are_fronts_read_);
     show_skipped();
     return claimed;
 }

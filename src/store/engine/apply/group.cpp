@@ -155,6 +155,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     state.service.wall = group.wall;
     state.work_appeared = false;
     state.recoveries.clear();
+    state.lines_read = 0;
 
     GroupReply reply;
     reply.replies.reserve(group.changes.size());
@@ -238,7 +239,7 @@ ChangeReply apply(State& state, const DefineLimit& change) {
 ChangeReply apply(State& state, const PauseQueue& change) {
     if (change.paused && zoo(Bug::pause_forgotten)) return {Applied{}};
     const bool changes = state.shapes.pause(change.tenant, change.queue, change.paused);
-    if (changes) state.fronts.note_pause(change.tenant, change.queue);
+    if (changes) state.fronts.ranking().note_pause(change.tenant, change.queue);
     if (!change.paused) {
         // What was `ready` all the time can be claimed again.
         if (changes) state.work_appeared = true;

@@ -123,7 +123,7 @@ JobRow& make_job(State& state, const Submit& change) {
     job.id = change.id;
     job.spec = change.spec;
     job.body_hash = change.body_hash;
-    job.shape = state.shapes.id_of({change.spec->tenant, change.spec->queue, change.spec->kind});
+    job.shape = state.shapes.id_of(shape_of(*change.spec));
     job.things = things_of(*change.spec);
     job.submitted_at = state.now();
     JobRow& made = state.add(std::move(job));

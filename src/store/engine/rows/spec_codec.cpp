@@ -80,6 +80,7 @@ void show_spec(Spec& spec, Fields& fields, unsigned depth) {
     fields(spec.resources.cpu_percent);
     fields(spec.resources.processes);
     fields(spec.failure_level);
+    fields(spec.share);
 }
 
 JobSpec decode_nested(std::string_view bytes, unsigned depth) {

@@ -1,14 +1,15 @@
-// Fronts: the first jobs of each shape's line in `ready`, and which of all lines is the first for
-// an offer: a claim costs the same however many lines there are. Only a copy, thrown away with the
-// State that keeps it up to date.
+// Fronts: the first jobs of each shape's line in `ready`, of which the Ranking finds the one that
+// is first for an offer. Only a copy, thrown away with the State that keeps it up to date.
 //
 // What is known of a line is its beginning without gaps: State tells of each job that enters or
 // leaves. A line of which nothing is known, though there may be jobs in it, is unread; it has to be
 // read before first() can be relied on. One with a row that cannot be understood is left to those
 // who read it from its beginning, at each claim.
+//
+// All lines together keep 8,192 jobs, or one for each line if there are more lines.
 #pragma once
 
-#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,28 +19,22 @@
 #include <vector>
 
 #include "core/claim.h"
+#include "store/engine/state/ranking.h"
 #include "store/engine/state/shapes.h"
 
 namespace perdure::store {
 
 class Fronts {
 public:
-    struct Head {
-        ClaimOrder order;
-        ShapeId shape = 0;
-
-        friend auto operator<=>(const Head&, const Head&) = default;
-    };
+    using Head = Ranking::Head;
 
     // Nothing has been read of the lines that these shapes have.
-    explicit Fronts(const Shapes& shapes);
+    Fronts(const Shapes& shapes, const QueueWeights& weights);
     Fronts(const Fronts&) = delete;
     Fronts& operator=(const Fronts&) = delete;
 
     void enter(ShapeId id, const ClaimOrder& order);
     void leave(ShapeId id, const ClaimOrder& order);
-    // Called after it was paused or resumed in the shapes.
-    void note_pause(const std::string& tenant, const std::string& queue);
 
     const std::set<ShapeId>& unread(const std::string& tenant) const;
     const std::set<ShapeId>& damaged(const std::string& tenant) const;
@@ -62,20 +57,12 @@ public:
     void hide(ShapeId id);
     void show(ShapeId id);
 
-    // Of all lines that are read and shown and do not stand still. Empty if there is none.
-    std::optional<Head> first(const Offer& offer) const;
+    // Finds the first of all lines that are read and shown.
+    Ranking& ranking() { return ranking_; }
+    std::size_t jobs() const { return jobs_; }  // in all fronts
 
 private:
-    using Heads = std::set<Head>;
-    struct Queue {
-        bool is_paused = false;
-        Heads heads;  // while it is paused, too
-        std::map<std::string, ShapeId> by_kind;
-    };
     struct Tenant {
-        Heads heads;
-        std::map<std::string, Queue> queues;
-        std::map<std::string, Heads> kinds;
         std::set<ShapeId> unread;
         std::set<ShapeId> damaged;
     };
@@ -83,30 +70,33 @@ private:
     enum class Pending { nothing, in_front, behind_front };
     struct Line {
         Tenant* tenant = nullptr;
-        Queue* queue = nullptr;
-        Heads* kind = nullptr;
         Known known = Known::front;
         bool is_all = true;  // there is nothing behind `front`
         bool is_hidden = false;
         std::vector<ClaimOrder> front;  // the first one last
         std::optional<ClaimOrder> end;  // how far `front` went, whoever has left it since
         Pending pending = Pending::nothing;
-        std::optional<Head> listed;  // in the heads of its queue, at least
+        bool is_long = false;  // it is among `long_`
     };
     Line& add(ShapeId id);
     const Tenant* find_tenant(const std::string& name) const;
-    bool stands_still(const std::string& tenant, const std::string& queue) const;
     std::size_t front_max() const;
     void enter_front(Line& line, const ClaimOrder& order);
     void note_pending(ShapeId id, Line& line, const ClaimOrder& order);
     void update(ShapeId id, Line& line);
-    static void list(ShapeId id, Line& line);
-    const Head* first_in(const Queue& queue, const std::vector<std::string>& kinds) const;
+    void list(ShapeId id, Line& line);
+    void clear_front(Line& line);
+    void keep_to_budget(ShapeId id, Line& line);
+    void shorten(Line& line);
 
     const Shapes& shapes_;
+    Ranking ranking_;
     std::map<std::string, Tenant> tenants_;
     std::unordered_map<ShapeId, Line> lines_;  // without those that are known to be empty
     std::vector<ShapeId> pending_;
+    std::size_t jobs_ = 0;
+    std::set<ShapeId> long_;  // lines of which more than one job was known
+    ShapeId shortened_ = 0;   // the last one that was made shorter
 };
 
 }  // namespace perdure::store

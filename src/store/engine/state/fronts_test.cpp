@@ -3,29 +3,33 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <tuple>
 #include <utility>
 
 namespace perdure::store {
 namespace {
 
-// Three tenants, queues and kinds, and nothing in any line.
+// Three tenants, queues, kinds and shares, and nothing in any line.
 struct Fixture {
     WriteSet pending;
     DamageBook book;
     Shapes shapes{Contents{}, pending, book};
-    Fronts fronts{shapes};
+    const QueueWeights weights{{{"b", 2}, {"c", 3}}};
+    Fronts fronts{shapes, weights};
     const std::vector<std::string> names{"a", "b", "c"};
 
     Fixture() {
         for (const auto& tenant : names)
             for (const auto& queue : names)
-                for (const auto& kind : names) shapes.id_of({tenant, queue, kind});
+                for (const auto& kind : names)
+                    for (const auto& share : names) shapes.id_of({tenant, queue, kind, share});
     }
 
-    ShapeId id(const char* queue, const char* kind) { return shapes.id_of({"a", queue, kind}); }
+    ShapeId id(const char* queue, const char* kind) { return shapes.id_of({"a", queue, kind, ""}); }
     void pause(const std::string& tenant, const std::string& queue, bool paused) {
-        if (shapes.pause(tenant, queue, paused)) fronts.note_pause(tenant, queue);
+        if (shapes.pause(tenant, queue, paused)) fronts.ranking().note_pause(tenant, queue);
     }
+    std::optional<Fronts::Head> first(const Offer& offer) { return fronts.ranking().first(offer); }
 };
 
 ClaimOrder order(std::uint64_t job, std::uint8_t priority = 5) {
@@ -51,14 +55,37 @@ private:
     std::uint64_t below(std::uint64_t end) { return random_() % end; }
     const std::string& name() { return of_.names[below(of_.names.size())]; }
     std::vector<std::string> some_names();
-    Shape shape() { return {name(), name(), name()}; }
+    Shape shape() { return {name(), name(), name(), name()}; }
     void enter(ShapeId id);
     void leave(ShapeId id);
     void write();
     void read(ShapeId id);
     void read_all();
     std::optional<Fronts::Head> first(const Offer& offer);
+    void count(ShapeId id, int step);
+    void claim();
 
+    // The same turns, and what is counted to know who waits.
+    struct Share {
+        Turn turn;
+        int jobs = 0;
+    };
+    struct Queue {
+        Turn turn;
+        Turns turns;
+        int jobs = 0;
+        std::map<std::string, Share> shares;
+    };
+    struct Tenant {
+        Turns turns;
+        std::map<std::string, Queue> queues;
+    };
+    using Rank = std::tuple<std::uint8_t, bool, TurnRank, TurnRank, ServiceTime, JobId>;
+    Rank rank(const Fronts::Head& head);
+    Queue& queue_of(const Shape& shape);
+    void update(const Shape& shape);
+
+    std::map<std::string, Tenant> tenants_;
     Fixture of_;
     std::mt19937_64 random_;
     std::map<ShapeId, Line> lines_;
@@ -73,11 +100,55 @@ std::vector<std::string> Model::some_names() {
     return some;
 }
 
+Model::Queue& Model::queue_of(const Shape& shape) {
+    auto& queue = tenants_[shape.tenant].queues[shape.queue];
+    queue.turn.weight = of_.weights.of(shape.queue);
+    return queue;
+}
+
+void set_waiting(Turns& turns, Turn& turn, bool waits) {
+    if (waits && !turn.waits) turns.enter(turn);
+    if (!waits && turn.waits) turns.leave(turn);
+}
+
+void Model::update(const Shape& shape) {
+    auto& queue = queue_of(shape);
+    for (auto& [name, share] : queue.shares) set_waiting(queue.turns, share.turn, share.jobs > 0);
+    const bool is_paused = of_.shapes.is_paused(shape.tenant, shape.queue);
+    set_waiting(tenants_[shape.tenant].turns, queue.turn, queue.jobs > 0 && !is_paused);
+}
+
+void Model::count(ShapeId id, int step) {
+    const auto& shape = of_.shapes.shape(id);
+    of_.shapes.add(id, JobState::ready, step);
+    auto& queue = queue_of(shape);
+    queue.jobs += step;
+    queue.shares[shape.share].jobs += step;
+    update(shape);
+}
+
 void Model::enter(ShapeId id) {
-    const auto entered = order(++jobs_, static_cast<std::uint8_t>(below(4)));
+    auto entered = order(++jobs_, static_cast<std::uint8_t>(below(4)));
+    entered.behind_the_first = below(8) != 0;
     lines_[id].jobs.insert(entered);
-    of_.shapes.add(id, JobState::ready, 1);
+    count(id, 1);
     of_.fronts.enter(id, entered);
+}
+
+// As one does: what is first leaves, and is charged for.
+void Model::claim() {
+    read_all();
+    const Offer offer{.tenant = name(), .queues = some_names(), .kinds = some_names()};
+    const auto head = first(offer);
+    if (!head) return;
+    const auto& shape = of_.shapes.shape(head->shape);
+    auto& queue = queue_of(shape);
+    tenants_[shape.tenant].turns.charge(queue.turn);
+    queue.turns.charge(queue.shares[shape.share].turn);
+    of_.fronts.ranking().charge(head->shape);
+    lines_[head->shape].jobs.erase(head->order);
+    count(head->shape, -1);
+    of_.fronts.leave(head->shape, head->order);
 }
 
 // The first one mostly, as claims do.
@@ -88,14 +159,18 @@ void Model::leave(ShapeId id) {
                               static_cast<std::ptrdiff_t>(below(2) == 0 ? 0 : below(jobs.size())));
     const auto left = *at;
     jobs.erase(at);
-    of_.shapes.add(id, JobState::ready, -1);
+    count(id, -1);
     of_.fronts.leave(id, left);
 }
 
 void Model::step() {
     const auto id = of_.shapes.id_of(shape());
-    switch (below(16)) {
-        case 0: return of_.pause(name(), name(), below(2) == 0);
+    switch (below(20)) {
+        case 0: {
+            const Shape queue{name(), name(), "", ""};
+            of_.pause(queue.tenant, queue.queue, below(2) == 0);
+            return update(queue);
+        }
         case 1: lines_[id].is_hidden = true; return of_.fronts.hide(id);
         case 2:
         case 3: lines_[id].is_hidden = false; return of_.fronts.show(id);
@@ -109,6 +184,10 @@ void Model::step() {
         case 7:
             for (int i = 0; i < 100; ++i) leave(id);
             return;
+        case 8:
+        case 9:
+        case 10:
+        case 11: return claim();
         default: return below(2) == 0 ? enter(id) : leave(id);
     }
 }
@@ -135,6 +214,13 @@ void Model::read_all() {
     }
 }
 
+Model::Rank Model::rank(const Fronts::Head& head) {
+    const auto& shape = of_.shapes.shape(head.shape);
+    const auto& queue = queue_of(shape);
+    const auto& [priority, behind, since, job] = head.order;
+    return {priority, behind, queue.turn.rank, queue.shares.at(shape.share).turn.rank, since, job};
+}
+
 std::optional<Fronts::Head> Model::first(const Offer& offer) {
     std::optional<Fronts::Head> first;
     for (const auto& [id, line] : lines_) {
@@ -142,7 +228,7 @@ std::optional<Fronts::Head> Model::first(const Offer& offer) {
         if (line.jobs.empty() || line.is_hidden || !matches(offer, shape)) continue;
         if (of_.shapes.is_paused(shape.tenant, shape.queue)) continue;
         const Fronts::Head head{*line.jobs.begin(), id};
-        if (!first || head < *first) first = head;
+        if (!first || rank(head) < rank(*first)) first = head;
     }
     return first;
 }
@@ -150,9 +236,9 @@ std::optional<Fronts::Head> Model::first(const Offer& offer) {
 void Model::compare() {
     read_all();
     const Offer offer{.tenant = name(), .queues = some_names(), .kinds = some_names()};
-    ASSERT_EQ(of_.fronts.first(offer), first(offer));
+    ASSERT_EQ(of_.first(offer), first(offer));
     const Offer all{.tenant = name()};
-    ASSERT_EQ(of_.fronts.first(all), first(all));
+    ASSERT_EQ(of_.first(all), first(all));
 }
 
 TEST(Fronts, find_what_is_found_by_looking_at_every_line) {
@@ -170,16 +256,16 @@ TEST(Fronts, find_what_is_found_by_looking_at_every_line) {
 TEST(Fronts, begin_with_all_lines_unread) {
     Fixture of;
     of.shapes.add(of.id("a", "b"), JobState::ready, 1);
-    const Fronts fronts(of.shapes);
+    Fronts fronts(of.shapes, {});
     EXPECT_EQ(fronts.unread("a"), std::set{of.id("a", "b")});
-    EXPECT_FALSE(fronts.first({.tenant = "a"}));
+    EXPECT_FALSE(fronts.ranking().first({.tenant = "a"}));
 }
 
 TEST(Fronts, know_an_empty_line_without_reading_it) {
     Fixture of;
     of.fronts.enter(of.id("a", "a"), order(1));
     EXPECT_TRUE(of.fronts.unread("a").empty());
-    EXPECT_EQ(job_of(of.fronts.first({.tenant = "a"})), JobId{1});
+    EXPECT_EQ(job_of(of.first({.tenant = "a"})), JobId{1});
 }
 
 TEST(Fronts, ask_for_a_line_to_be_read_when_what_is_known_is_used_up) {
@@ -206,7 +292,7 @@ TEST(Fronts, leave_a_damaged_line_to_those_who_read_it) {
     of.fronts.read(id, {order(1)}, false);
     of.fronts.note_damaged(id);
     of.fronts.enter(id, order(2));
-    EXPECT_FALSE(of.fronts.first({.tenant = "a"}));
+    EXPECT_FALSE(of.first({.tenant = "a"}));
     EXPECT_TRUE(of.fronts.unread("a").empty());
     EXPECT_EQ(of.fronts.damaged("a"), std::set{id});
 }
@@ -224,8 +310,44 @@ TEST(Fronts, read_less_of_each_line_the_more_lines_there_are) {
     Fixture of;
     EXPECT_EQ(of.fronts.read_max(1'000'000), 1'000U);
     for (int i = 0; i < 20'000; ++i)
-        of.fronts.enter(of.shapes.id_of({"a", std::to_string(i), "a"}), order(1));
+        of.fronts.enter(of.shapes.id_of({"a", std::to_string(i), "a", ""}), order(1));
     EXPECT_EQ(of.fronts.read_max(1'000), 1U);
+}
+
+// Long fronts are there first; each further line takes from them, and leaves the head.
+TEST(Fronts, keep_to_their_budget_however_many_lines_there_are) {
+    Fixture of;
+    std::uint64_t job = 0;
+    const auto shape = [&](int i) { return of.shapes.id_of({"a", std::to_string(i), "a", ""}); };
+    for (int i = 0; i < 20; ++i) {
+        std::vector<ClaimOrder> front;
+        for (int j = 0; j < 400; ++j) front.push_back(order(++job));
+        of.fronts.read(shape(i), front, false);
+    }
+    EXPECT_EQ(of.fronts.jobs(), 8'000U);
+    for (int i = 20; i < 2'000; ++i)
+        for (int j = 0; j < 64; ++j) {
+            of.fronts.enter(shape(i), order(++job));
+            ASSERT_LE(of.fronts.jobs(), 8'192U);
+        }
+    EXPECT_GE(of.fronts.jobs(), 4'000U);
+    for (int i = 2'000; i < 20'000; ++i) of.fronts.enter(shape(i), order(++job));
+    EXPECT_EQ(of.fronts.jobs(), 20'000U);
+    EXPECT_TRUE(of.fronts.unread("a").empty());
+    EXPECT_EQ(job_of(of.first({.tenant = "a"})), JobId{1});
+}
+
+// What was shortened is read again before anybody behind it is taken.
+TEST(Fronts, read_on_where_a_line_was_made_shorter) {
+    Fixture of;
+    const auto id = of.id("a", "a");
+    std::vector<ClaimOrder> front;
+    for (std::uint64_t job = 1; job <= 1'000; ++job) front.push_back(order(job));
+    of.fronts.read(id, front, true);
+    for (std::uint64_t i = 1; i < 9'000; ++i)
+        of.fronts.enter(of.shapes.id_of({"a", std::to_string(i), "a", ""}), order(i + 1'000));
+    of.fronts.leave(id, order(1));
+    EXPECT_EQ(of.fronts.unread("a"), std::set{id});
 }
 
 }  // namespace

@@ -17,12 +17,13 @@ const char* holder_table(const Thing& thing) {
 
 }  // namespace
 
-State::State(Tables& of, const Timing& t, DamageBook& b, Contents contents)
+State::State(Tables& of, const Timing& t, const QueueWeights& weights, DamageBook& b,
+             Contents contents)
     : timing(t),
       tables(of),
       book(b),
       shapes(contents, pending, b),
-      fronts(shapes),
+      fronts(shapes, weights),
       holders(contents, pending, b),
       relations(contents, pending),
       service(contents.service),

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/timing.h"
+#include "core/turns.h"
 #include "store/engine/damage_book.h"
 #include "store/engine/rows/rows.h"
 #include "store/engine/state/fronts.h"
@@ -36,7 +37,8 @@ struct ZooRows {
 
 class State {
 public:
-    State(Tables& of, const Timing& t, DamageBook& b) : State(of, t, b, of.contents()) {}
+    State(Tables& of, const Timing& t, const QueueWeights& weights, DamageBook& b)
+        : State(of, t, weights, b, of.contents()) {}
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
@@ -54,8 +56,9 @@ public:
     ServerId server;
     bool work_appeared = false;
     std::vector<Recovery> recoveries;
-    std::uint64_t promoted = 0;  // jobs that came back into `ready` from `blocked`
-    std::deque<JobId> ended;     // and somebody waits for it; see settle_ends()
+    std::uint64_t promoted = 0;    // jobs that came back into `ready` from `blocked`
+    std::uint32_t lines_read = 0;  // whose fronts claims had to read
+    std::deque<JobId> ended;       // and somebody waits for it; see settle_ends()
 
     ServiceTime now() const { return service.clock.now; }
     bool is_paused(const JobRow& job) const {
@@ -134,7 +137,8 @@ public:
     void trim();
 
 private:
-    State(Tables& tables, const Timing& timing, DamageBook& book, Contents contents);
+    State(Tables& tables, const Timing& timing, const QueueWeights& weights, DamageBook& book,
+          Contents contents);
 
     // load_state.cpp
     using Holding = std::set<JobId>;  // who may hold something

@@ -202,7 +202,7 @@ Result<void> Discard::remove(const DiscardDamaged& what) {
 // What was freed is offered to those who wait for it, and what waited for the job goes on.
 void Discard::go_on() {
     SqliteTables tables(connection_, book_);
-    State state(tables, timing_, book_);
+    State state(tables, timing_, QueueWeights{}, book_);
     for (const auto& thing : freed_.things) restore_line(state, thing);
     for (const auto id : freed_.waiters)
         if (auto* waiter = state.readable(id)) look_at_waiter(state, *waiter);

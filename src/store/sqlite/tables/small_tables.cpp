@@ -20,7 +20,9 @@ struct JobOfRelation {
 SmallTables::SmallTables(Connection& c, DamageBook& book)
     : copies(c, book),
       // One whose row cannot be understood gets a new number.
-      shape_(c, "INSERT OR REPLACE INTO shape (id, tenant, queue, kind) VALUES (?, ?, ?, ?)"),
+      shape_(c,
+             "INSERT OR REPLACE INTO shape (id, tenant, queue, kind, share)"
+             " VALUES (?, ?, ?, ?, ?)"),
       tally_(c, "INSERT OR REPLACE INTO tally (shape, state, jobs) VALUES (?, ?, ?)"),
       pause_(c, "INSERT OR REPLACE INTO queue (tenant, queue, paused) VALUES (?, ?, ?)"),
       limit_(c, "INSERT OR REPLACE INTO limit_max (tenant, name, max) VALUES (?, ?, ?)"),
@@ -84,7 +86,7 @@ void SmallTables::write_rows_of_jobs(const WriteSet& set, JobId& at) {
 
 void SmallTables::write_others(const WriteSet& set) {
     for (const auto& [id, shape] : set.shapes)
-        shape_.run_one({id, shape.tenant, shape.queue, shape.kind});
+        shape_.run_one({id, shape.tenant, shape.queue, shape.kind, shape.share});
     for (const auto& tally : set.tallies) tally_.run_one({tally.shape, tally.state, tally.jobs});
     for (const auto& pause : set.pauses) pause_.run_one({pause.tenant, pause.queue, pause.paused});
     for (const auto& row : set.limits) limit_.run_one({row.limit.tenant, row.limit.name, row.max});

@@ -1,5 +1,6 @@
-// Claim: in claim order, over the shapes that the session can take (C4, E6).
+// Claim: in claim order, over the shapes that the session can take (C4, E6, E7).
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "tests/contract/reference/apply.h"
@@ -40,12 +41,22 @@ std::vector<Cursor> lines_for(const State& state, const Offer& offer) {
     return cursors;
 }
 
+auto rank_of(const State& state, const Shape& shape, const ClaimOrder& head) {
+    const auto& queue = state.turns.at(shape.tenant).queues.at(shape.queue);
+    return std::tuple{head.priority,   head.behind_the_first,
+                      queue.turn.rank, queue.shares.at(shape.share).rank,
+                      head.since,      head.job};
+}
+
 // The first of all lines.
 std::pair<Cursor*, const ClaimOrder*> first_of(const State& state, std::vector<Cursor>& cursors) {
     std::pair<Cursor*, const ClaimOrder*> first{nullptr, nullptr};
     for (auto& cursor : cursors) {
         const auto* head = head_of(state, cursor);
-        if (head && (!first.second || *head < *first.second)) first = {&cursor, head};
+        if (!head) continue;
+        if (!first.second ||
+            rank_of(state, cursor.shape, *head) < rank_of(state, first.first->shape, *first.second))
+            first = {&cursor, head};
     }
     return first;
 }
@@ -130,6 +141,7 @@ Assignment admit(State& state, JobRow& job, SessionRow& session) {
                                   .holds_key_or_limit = !job.things.empty(),
                                   .hold = job.spec->hold},
                                  state.timing);
+    charge(state, job.shape);
     job.attempts.push_back(attempt);
     move(state, job,
          Run{.epoch = job.epoch,

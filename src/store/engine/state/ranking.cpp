@@ -1,0 +1,266 @@
+#include "store/engine/state/ranking.h"
+
+#include <iterator>
+
+#include "base/assert.h"
+#include "base/zoo.h"
+
+namespace perdure::store {
+
+Ranking::Ranking(const Shapes& shapes, QueueWeights weights)
+    : shapes_(shapes), weights_(std::move(weights)) {
+    for (const auto id : shapes.ready()) add_jobs(id, shapes.count(id, JobState::ready));
+}
+
+// --- candidates ----------------------------------------------------------------------------------
+
+template <class Member>
+void Ranking::Candidates<Member>::lower(Member& member, const Key& key) {
+    if (!member.at) {
+        entries_.emplace(key, &member);
+        member.at = key;
+        return;
+    }
+    if (*member.at <= key) return;
+    auto node = entries_.extract({*member.at, &member});
+    PERDURE_ASSERT(!node.empty());
+    node.value().first = key;
+    member.at = key;
+    entries_.insert(std::move(node));
+}
+
+template <class Member>
+void Ranking::Candidates<Member>::remove(Member& member) {
+    if (!member.at) return;
+    entries_.erase({*member.at, &member});
+    member.at.reset();
+}
+
+// Of the first one. Mostly it stays the first: then the set need not change.
+template <class Member>
+void Ranking::Candidates<Member>::raise(Member& member, const Key& key) {
+    member.at = key;
+    const auto next = std::next(entries_.begin());
+    if (next == entries_.end() || key < next->first) {
+        const_cast<Entry&>(*entries_.begin()).first = key;
+        return;
+    }
+    auto node = entries_.extract(entries_.begin());
+    node.value().first = key;
+    entries_.insert(std::move(node));
+}
+
+template <class Member>
+Member* Ranking::Candidates<Member>::first() {
+    while (!entries_.empty()) {
+        const auto& [at, member] = *entries_.begin();
+        const auto key = current(*member);
+        if (key == at) return member;
+        raise(*member, key);
+    }
+    return nullptr;
+}
+
+// --- keys ----------------------------------------------------------------------------------------
+
+// Without the turn of the queue, which all lines of a group have in common.
+Ranking::Key Ranking::key_of(const ClaimOrder& order, const Share& share) {
+    return {.priority = order.priority,
+            .behind_the_first = order.behind_the_first,
+            .queue = {},
+            .share = share.turn.rank,
+            .since = order.since,
+            .job = order.job};
+}
+
+Ranking::Key Ranking::current(Line& line) { return key_of(*line.head, *line.share); }
+
+Ranking::Key Ranking::current(Share& share) { return key_of(share.lines.begin()->first, share); }
+
+template <class Member>
+Ranking::Key Ranking::current(Group<Member>& group) {
+    auto key = *group.members.first()->at;
+    key.queue = group.queue->turn.rank;
+    return key;
+}
+
+template <class Member>
+Ranking::Line& Ranking::line_of(Group<Member>& group) {
+    return line_of(*group.members.first());
+}
+
+Ranking::Key Ranking::key_of(const Head& head) {
+    const auto& share = *line(head.shape).share;
+    auto key = key_of(head.order, share);
+    key.queue = share.queue->turn.rank;
+    return key;
+}
+
+// --- groups --------------------------------------------------------------------------------------
+
+template <class Member>
+void Ranking::offer(Group<Member>& group, Member& member) {
+    auto key = current(member);
+    group.members.lower(member, key);
+    if (group.queue->is_paused) return;
+    key.queue = group.queue->turn.rank;
+    group.among->lower(group, key);
+}
+
+template <class Member>
+void Ranking::withdraw(Group<Member>& group, Member& member) {
+    group.members.remove(member);
+    if (group.members.empty()) group.among->remove(group);
+}
+
+template <class Member>
+void Ranking::note_pause(Group<Member>& group) {
+    if (group.queue->is_paused) {
+        group.among->remove(group);
+    } else if (!group.members.empty()) {
+        group.among->lower(group, current(group));
+    }
+}
+
+bool Ranking::stands_still(const std::string& tenant, const std::string& queue) const {
+    return shapes_.is_paused(tenant, queue) && !zoo(Bug::paused_queue_is_claimed);
+}
+
+Ranking::Queue& Ranking::queue_of(Tenant& tenant, const Shape& shape) {
+    const auto [found, is_new] = tenant.queues.try_emplace(shape.queue);
+    Queue& queue = found->second;
+    if (!is_new) return queue;
+    queue.tenant = &tenant;
+    queue.turn.weight = weights_.of(shape.queue);
+    queue.is_paused = stands_still(shape.tenant, shape.queue);
+    queue.all.queue = &queue;
+    queue.all.among = &tenant.all;
+    return queue;
+}
+
+Ranking::Line& Ranking::line(ShapeId id) {
+    const auto index = static_cast<std::size_t>(id) - 1;
+    if (index < lines_.size() && lines_[index]) return *lines_[index];
+    const auto& shape = shapes_.shape(id);  // whatever a damaged row says, it must be one
+    if (index >= lines_.size()) lines_.resize(index + 1);
+    auto& known = lines_[index];
+    auto& tenant = tenants_[shape.tenant];
+    Queue& queue = queue_of(tenant, shape);
+    Share& share = queue.shares[shape.share];
+    share.queue = &queue;
+    auto& kind = queue.kinds[shape.kind];
+    kind.queue = &queue;
+    kind.among = &tenant.kinds[shape.kind];
+    known = std::make_unique<Line>();
+    known->shape = id;
+    known->share = &share;
+    known->of_kind = &kind;
+    return *known;
+}
+
+// --- what happens to lines -----------------------------------------------------------------------
+
+void Ranking::add_jobs(ShapeId id, std::uint64_t jobs) {
+    if (jobs == 0) return;
+    Share& share = *line(id).share;
+    Queue& queue = *share.queue;
+    if (share.jobs == 0) queue.turns.enter(share.turn);
+    if (queue.jobs == 0 && !queue.is_paused) queue.tenant->turns.enter(queue.turn);
+    share.jobs += jobs;
+    queue.jobs += jobs;
+}
+
+// What was counted wrongly may leave more often than it came.
+void Ranking::leave(ShapeId id) {
+    Share& share = *line(id).share;
+    Queue& queue = *share.queue;
+    if (share.jobs == 0) return;
+    if (--share.jobs == 0) queue.turns.leave(share.turn);
+    if (--queue.jobs == 0 && queue.turn.waits) queue.tenant->turns.leave(queue.turn);
+}
+
+void Ranking::list(ShapeId id, const std::optional<ClaimOrder>& head) {
+    Line& of = line(id);
+    if (of.head == head) return;
+    Share& share = *of.share;
+    if (of.head) share.lines.erase({*of.head, &of});
+    of.head = head;
+    if (head) {
+        share.lines.emplace(*head, &of);
+        offer(*of.of_kind, of);
+    } else {
+        withdraw(*of.of_kind, of);
+    }
+    auto& all = share.queue->all;
+    share.lines.empty() ? withdraw(all, share) : offer(all, share);
+}
+
+void Ranking::note_pause(const std::string& tenant, const std::string& queue) {
+    const auto of = tenants_.find(tenant);
+    if (of == tenants_.end()) return;
+    const auto found = of->second.queues.find(queue);
+    if (found == of->second.queues.end()) return;
+    Queue& changed = found->second;
+    const bool is_paused = stands_still(tenant, queue);
+    if (is_paused == changed.is_paused) return;
+    changed.is_paused = is_paused;
+    if (changed.jobs > 0) {
+        auto& turns = of->second.turns;
+        is_paused ? turns.leave(changed.turn) : turns.enter(changed.turn);
+    }
+    note_pause(changed.all);
+    for (auto& [kind, group] : changed.kinds) note_pause(group);
+}
+
+void Ranking::charge(ShapeId id) {
+    if (zoo(Bug::turns_forgotten)) return;
+    Share& share = *line(id).share;
+    share.queue->tenant->turns.charge(share.queue->turn);
+    share.queue->turns.charge(share.turn);
+}
+
+// --- who is first --------------------------------------------------------------------------------
+
+struct Ranking::First {
+    Line* line = nullptr;
+    Key key;
+
+    template <class Member>
+    void look_at(Group<Member>& group) {
+        if (group.members.empty()) return;
+        const auto other = current(group);
+        if (line && key < other) return;
+        key = other;
+        line = &line_of(group);
+    }
+    template <class Member>
+    void look_at(Candidates<Group<Member>>& groups) {
+        if (auto* group = groups.first()) look_at(*group);
+    }
+};
+
+std::optional<Ranking::Head> Ranking::first(const Offer& offer) {
+    const auto found = tenants_.find(offer.tenant);
+    if (found == tenants_.end()) return std::nullopt;
+    Tenant& tenant = found->second;
+    First first;
+    if (offer.queues.empty() && offer.kinds.empty()) first.look_at(tenant.all);
+    if (offer.queues.empty()) {
+        for (const auto& name : offer.kinds)
+            if (const auto kind = tenant.kinds.find(name); kind != tenant.kinds.end())
+                first.look_at(kind->second);
+    }
+    for (const auto& name : offer.queues) {
+        const auto at = tenant.queues.find(name);
+        if (at == tenant.queues.end() || at->second.is_paused) continue;
+        Queue& queue = at->second;
+        if (offer.kinds.empty()) first.look_at(queue.all);
+        for (const auto& kind_name : offer.kinds)
+            if (const auto kind = queue.kinds.find(kind_name); kind != queue.kinds.end())
+                first.look_at(kind->second);
+    }
+    if (!first.line) return std::nullopt;
+    return Head{*first.line->head, first.line->shape};
+}
+
+}  // namespace perdure::store

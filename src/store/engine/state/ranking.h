@@ -1,0 +1,151 @@
+// Ranking: which of all lines is the first for an offer (E6, E7): by priority, first in line, the
+// turn of its queue among those of its tenant, the turn of its share within the queue, time, id.
+// A claim costs the same however many lines there are. Only a copy, as Fronts is, which tells it
+// the head of each line; turns begin anew with it.
+//
+// Lines are grouped by share and queue, once for all kinds and once for each kind. A claim raises
+// the rank of its queue and of its share, in all of their kinds. So what a group has as its key is
+// a lower bound (ranks never fall): one that turns out too low is corrected when it comes first.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/claim.h"
+#include "core/turns.h"
+#include "store/engine/state/shapes.h"
+
+namespace perdure::store {
+
+class Ranking {
+public:
+    struct Head {
+        ClaimOrder order;
+        ShapeId shape = 0;
+
+        friend auto operator<=>(const Head&, const Head&) = default;
+    };
+    struct Key {
+        std::uint8_t priority = 0;
+        bool behind_the_first = true;
+        TurnRank queue;
+        TurnRank share;
+        ServiceTime since;
+        JobId job;
+
+        friend constexpr auto operator<=>(const Key&, const Key&) = default;
+    };
+
+    // All jobs wait that the shapes count.
+    Ranking(const Shapes& shapes, QueueWeights weights);
+    Ranking(const Ranking&) = delete;
+    Ranking& operator=(const Ranking&) = delete;
+
+    // A job came into the line, or left it, whether its head is known or not.
+    void enter(ShapeId id) { add_jobs(id, 1); }
+    void leave(ShapeId id);
+    // Empty: nobody should find it.
+    void list(ShapeId id, const std::optional<ClaimOrder>& head);
+    // Called after it was paused or resumed in the shapes.
+    void note_pause(const std::string& tenant, const std::string& queue);
+    void charge(ShapeId id);  // for a claim from this line, before its job leaves
+
+    // Of all lines that are listed and do not stand still. Empty if there is none.
+    std::optional<Head> first(const Offer& offer);
+    Key key_of(const Head& head);
+
+private:
+    // Members by lower bounds of their keys.
+    template <class Member>
+    class Candidates {
+    public:
+        bool empty() const { return entries_.empty(); }
+        void lower(Member& member, const Key& key);  // or add it; a higher key is left for later
+        void remove(Member& member);
+        Member* first();  // with its key corrected
+
+    private:
+        using Entry = std::pair<Key, Member*>;
+        void raise(Member& member, const Key& key);
+
+        std::set<Entry> entries_;
+    };
+    struct Queue;
+    struct Share;
+    // A queue's lines of one kind, by share; or its shares with all kinds.
+    template <class Member>
+    struct Group {
+        Queue* queue = nullptr;
+        Candidates<Group>* among = nullptr;  // the tenant's
+        Candidates<Member> members;
+        std::optional<Key> at;
+    };
+    struct Line {
+        ShapeId shape = 0;
+        Share* share = nullptr;
+        Group<Line>* of_kind = nullptr;
+        std::optional<ClaimOrder> head;
+        std::optional<Key> at;
+    };
+    struct Share {
+        Queue* queue = nullptr;
+        Turn turn;
+        std::uint64_t jobs = 0;
+        std::set<std::pair<ClaimOrder, Line*>> lines;  // that are listed, exactly
+        std::optional<Key> at;
+    };
+    struct Tenant;
+    struct Queue {
+        Tenant* tenant = nullptr;
+        Turn turn;
+        std::uint64_t jobs = 0;
+        bool is_paused = false;
+        Turns turns;  // of its shares
+        std::map<std::string, Share> shares;
+        Group<Share> all;
+        std::map<std::string, Group<Line>> kinds;
+    };
+    struct Tenant {
+        Turns turns;  // of its queues
+        std::map<std::string, Queue> queues;
+        Candidates<Group<Share>> all;
+        std::map<std::string, Candidates<Group<Line>>> kinds;
+    };
+
+    static Key key_of(const ClaimOrder& order, const Share& share);
+    static Key current(Line& line);
+    static Key current(Share& share);
+    template <class Member>
+    static Key current(Group<Member>& group);
+    static Line& line_of(Line& line) { return line; }
+    static Line& line_of(Share& share) { return *share.lines.begin()->second; }
+    template <class Member>
+    static Line& line_of(Group<Member>& group);
+    template <class Member>
+    static void offer(Group<Member>& group, Member& member);
+    template <class Member>
+    static void withdraw(Group<Member>& group, Member& member);
+    template <class Member>
+    static void note_pause(Group<Member>& group);
+
+    struct First;
+    Line& line(ShapeId id);
+    Queue& queue_of(Tenant& tenant, const Shape& shape);
+    bool stands_still(const std::string& tenant, const std::string& queue) const;
+    void add_jobs(ShapeId id, std::uint64_t jobs);
+
+    const Shapes& shapes_;
+    const QueueWeights weights_;
+    std::map<std::string, Tenant> tenants_;
+    std::vector<std::unique_ptr<Line>> lines_;  // the shape with number n is at n - 1
+};
+
+}  // namespace perdure::store
