@@ -9,7 +9,7 @@
 namespace perdure::reference {
 namespace {
 
-using Kind = ReconcileDecision::Kind;
+using Reconcile = ReconcileDecision::Kind;
 
 const Listed* find(const std::vector<Listed>& listed, AttemptKey attempt) {
     for (const auto& entry : listed)
@@ -68,13 +68,13 @@ void reconcile(State& state, const Heartbeat& change, Sighting seen, HeartbeatTa
         const auto decision =
             decide_reconcile(owned_facts(job, run, find(change.attempts, key), change.seen));
         seen.rule = decision.rule;
-        if (decision.kind == Kind::confirm_start && !apply(state, Start{change.session, key}))
+        if (decision.kind == Reconcile::confirm_start && !apply(state, Start{change.session, key}))
             taken.stop.push_back(key);
-        if (decision.kind == Kind::did_not_start || decision.kind == Kind::lost)
+        if (decision.kind == Reconcile::did_not_start || decision.kind == Reconcile::lost)
             taken.ended.push_back(give_up(state, key, *decision.end, seen));
-        if (decision.kind == Kind::resend) taken.resent.push_back({.attempt = key});
-        if (decision.kind == Kind::kill) taken.kill.push_back({key, *run.order});
-        if (decision.kind == Kind::recall) taken.recall.push_back(key);
+        if (decision.kind == Reconcile::resend) taken.resent.push_back({.attempt = key});
+        if (decision.kind == Reconcile::kill) taken.kill.push_back({key, *run.order});
+        if (decision.kind == Reconcile::recall) taken.recall.push_back(key);
     }
 }
 
@@ -140,7 +140,7 @@ std::optional<Strangers> judge_strangers(State& state, const std::vector<Listed>
         if (!is_first || owns(state, owner, entry.attempt)) continue;
         const auto facts = stranger_facts(facts_of(state, entry.attempt.job), entry, seen);
         const auto decision = decide_reconcile(facts);
-        if (decision.kind == Kind::store_is_behind) return std::nullopt;
+        if (decision.kind == Reconcile::store_is_behind) return std::nullopt;
         strangers.emplace_back(entry.attempt, decision);
     }
     std::sort(strangers.begin(), strangers.end(),
@@ -154,9 +154,10 @@ std::vector<AttemptKey> bring_back(State& state, const Strangers& strangers, Ses
     seen.detector = Detector::heartbeat;
     for (const auto& [attempt, decision] : strangers) {
         seen.rule = decision.rule;
-        const bool returns = decision.kind == Kind::reinstate &&
+        const bool returns = decision.kind == Reconcile::reinstate &&
                              reinstate(state, attempt, state.sessions.at(session), seen);
-        const bool is_to_stop = decision.kind == Kind::stop || decision.kind == Kind::reinstate;
+        const bool is_to_stop =
+            decision.kind == Reconcile::stop || decision.kind == Reconcile::reinstate;
         if (is_to_stop && !returns) stopped.push_back(attempt);
     }
     return stopped;

@@ -11,8 +11,6 @@
 namespace perdure::store {
 namespace {
 
-using Kind = ReconcileDecision::Kind;
-
 void renew(State& state, const Heartbeat& change) {
     SessionRow& session = state.change_session(change.session);
     const auto deadline = state.now() + change.lease;
@@ -58,7 +56,7 @@ std::vector<Difference> differences(const State& state, const Heartbeat& change,
     for (const auto& [key, mark] : state.runs_of(change.session)) {
         const AttemptKey attempt{key.second, mark.run.epoch};
         const auto decision = decide_reconcile(facts_of(mark, listed.find(attempt), change.seen));
-        if (decision.kind == Kind::nothing) continue;
+        if (decision.kind == ReconcileDecision::Kind::nothing) continue;
         // What cannot be understood is left to a person (C9).
         if (state.book.why_isolated(attempt.job)) continue;
         found.push_back({attempt, mark.run.order, decision});
@@ -68,6 +66,7 @@ std::vector<Difference> differences(const State& state, const Heartbeat& change,
 
 void carry_out(State& state, SessionId session, const Difference& difference, Sighting seen,
                HeartbeatTaken& taken) {
+    using Kind = ReconcileDecision::Kind;
     const auto& [attempt, order, decision] = difference;
     switch (decision.kind) {
         case Kind::confirm_start:

@@ -8,8 +8,6 @@
 namespace perdure::store {
 namespace {
 
-using Kind = ReconcileDecision::Kind;
-
 StrangersJob facts_of(const JobRow& job) {
     const auto* outcome = job.in<Outcome>();
     StrangersJob facts{.epoch = job.epoch,
@@ -45,12 +43,13 @@ std::vector<Stranger> judge_strangers(State& state, const std::vector<const List
 
 bool is_store_behind(const std::vector<Stranger>& strangers) {
     return std::any_of(strangers.begin(), strangers.end(), [](const Stranger& stranger) {
-        return stranger.decision.kind == Kind::store_is_behind;
+        return stranger.decision.kind == ReconcileDecision::Kind::store_is_behind;
     });
 }
 
 std::vector<AttemptKey> bring_back(State& state, const std::vector<Stranger>& strangers,
                                    SessionId session, Sighting seen) {
+    using Kind = ReconcileDecision::Kind;
     std::vector<AttemptKey> stopped;
     // Also at an opening it is the list that brings it back.
     seen.detector = Detector::heartbeat;
