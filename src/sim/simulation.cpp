@@ -121,6 +121,7 @@ void Simulation::observe() {
     auto jobs = run_now(store_->jobs(std::move(ids)));
     PERDURE_ASSERT(jobs.has_value());
     for (const auto& job : *jobs) checker_.changed(job);
+    checker_.check_turns();
 }
 
 Checker::Ledger Simulation::ledger() {

@@ -48,6 +48,8 @@ public:
     void began(const WitnessedRun& run, const JobView* job);
     // A job may have changed.
     void changed(const JobView& job);
+    // All that may have changed in the same transactions was told: turn_check.cpp.
+    void check_turns();
     // Everything, from one snapshot.
     // `heard`: hosts whose worker has a live session now.
     void full(const AuditView& audit, const std::map<SessionId, SessionView>& sessions,
@@ -127,7 +129,12 @@ private:
     void check_claim(const JobView& job, const Known& before);
     void check_order(const JobView& job, const Offer& offer);
     // turn_check.cpp
-    void check_turns(const JobView& job, const Known& before, const Offer& offer);
+    struct Taken {
+        std::shared_ptr<const JobSpec> spec;
+        Offer offer;  // of whoever claimed it
+        bool may_be_first_in_line = false;
+    };
+    void check_passes(const Taken& by, const std::vector<Taken>& all);
     void note_served(const JobSpec& taken);
     bool may_have_kept(const SessionView& session, const Known& before) const;
     void check_room(const JobView& job, const Thing& limit);
@@ -150,7 +157,9 @@ private:
         friend auto operator<=>(const LineName&, const LineName&) = default;
     };
     std::map<JobId, std::map<LineName, std::uint32_t>> passes_;
-    ServiceTime now_;  // the newest that was seen
+    std::vector<Taken> taken_;  // since check_turns()
+    std::set<JobId> waited_;    // and had never run, when it was last called
+    ServiceTime now_;           // the newest that was seen
     std::set<AttemptKey> began_;
     struct SeenEnd {
         TrueTime at;  // when the store was first seen to say so

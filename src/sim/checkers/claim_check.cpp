@@ -31,7 +31,7 @@ void Checker::check_claim(const JobView& job, const Known& before) {
     if (!matches(session->offer, shape_of(spec)))
         report("E6", what + " was claimed by a worker that does not offer to take it");
     check_order(job, session->offer);
-    check_turns(job, before, session->offer);
+    taken_.push_back({job.spec, session->offer, before.epoch != Epoch{}});
     const bool has_place = may_have_kept(*session, before);
     for (const auto& thing : things_of(spec)) {
         if (thing.kind != Thing::Kind::limit) continue;

@@ -37,6 +37,7 @@ void Checker::full(const AuditView& audit, const std::map<SessionId, SessionView
         if (!parts_.history.may_exist(*job.spec))
             report("P11", job.id.text() + " exists although its submit was refused");
     }
+    check_turns();
     check_accepted(audit);
     check_holders(audit);
     check_left_behind(audit);
