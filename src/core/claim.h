@@ -45,6 +45,8 @@ struct Offer {
     std::string tenant = "default";
     std::vector<std::string> queues;
     std::vector<std::string> kinds;
+
+    friend bool operator==(const Offer&, const Offer&) = default;
 };
 
 Shape shape_of(const JobSpec& spec);
@@ -54,6 +56,7 @@ bool matches(const Offer& offer, const Shape& shape);
 struct ClaimantFacts {
     bool session_is_open = false;
     bool stream_is_current = false;
+    bool heard_in_this_life = true;  // of the server: before it, renewals may have been lost (T4)
     bool unconfirmed_start = false;  // one of its starts is past its confirmation deadline
     bool starting = false;           // one of its attempts is; asked only of a deaf session
     Hearing hearing;

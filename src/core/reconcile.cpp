@@ -28,12 +28,15 @@ ReconcileDecision listed_and_gone(const ReconcileFacts& f) {
 ReconcileDecision listed_but_not_owned(const ReconcileFacts& f) {
     if (f.job_gone && !zoo(Bug::gone_taken_for_lost_commits)) return listed_and_gone(f);
     if (f.listed->attempt.epoch > f.store_epoch) return {Kind::store_is_behind, "O6/future_epoch"};
-    const bool newest = f.listed->attempt.epoch == f.store_epoch && !f.owned_elsewhere;
+    const bool is_last = f.listed->attempt.epoch == f.store_epoch && !f.owned_elsewhere;
+    const bool newest = is_last || zoo(Bug::reinstate_after_claim);
     const bool has_ended = f.listed->phase == Listed::Phase::ended;
     const bool alive = f.listed->phase == Listed::Phase::running;
     // An exclusive attempt gave up its key when it was presumed lost: it cannot come back.
     const bool fenced = f.isolation == Isolation::fenced;
-    const bool may_return = newest && fenced && f.presumed_lost && !f.job_ended &&
+    const bool is_presumed = f.presumed_lost && !f.job_ended;
+    const bool may_return = newest && is_presumed && f.may_have_begun && f.began_here &&
+                            (fenced || zoo(Bug::exclusive_is_reinstated)) &&
                             !zoo(Bug::presumed_lost_never_reinstated);
     // Its result is on the way: nobody may claim the job before it is here.
     if (may_return && has_ended) return {Kind::reinstate, "O1/presumed_lost_has_a_result"};
@@ -87,7 +90,12 @@ ReconcileFacts stranger_facts(const StrangersJob& job, const Listed& listed, std
     facts.job_gone = job.gone;
     facts.quarantined = job.state == JobState::quarantined && !job.discarded;
     facts.effects = job.effects;
-    if (newest) facts.isolation = job.isolation;
+    if (newest) {
+        facts.isolation = job.isolation;
+        facts.may_have_begun = job.may_have_begun;
+        facts.began_here = job.began_here;
+    }
+    if (zoo(Bug::reinstate_after_claim)) facts.presumed_lost = !has_ended(job.state);
     return facts;
 }
 

@@ -51,6 +51,8 @@ struct ReconcileFacts {
     std::optional<Cause> order;
     bool recalled = false;  // it was ordered back, and has not been given up yet
     std::uint64_t assignment = 0;
+    bool may_have_begun = true;
+    bool began_here = true;  // in the directory, and the boot, of the worker that lists it
     bool job_ended = false;
     bool job_gone = false;     // it had ended, and retention has removed it
     bool quarantined = false;  // that is how it ended, and nobody has dealt with it
@@ -89,7 +91,10 @@ struct StrangersJob {
     bool discarded = false;
     bool gone = false;  // it is not there, and may have been
     Effects effects = Effects::repeatable;
-    Isolation isolation = Isolation::fenced;  // of its newest attempt
+    // Of its newest attempt.
+    Isolation isolation = Isolation::fenced;
+    bool may_have_begun = true;  // it need not ask, or has got its go
+    bool began_here = true;      // in the directory, and the boot, of the worker that lists it
 };
 ReconcileFacts stranger_facts(const StrangersJob& job, const Listed& listed, std::uint64_t seen);
 

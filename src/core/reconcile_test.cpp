@@ -139,6 +139,38 @@ TEST(DecideReconcile, reinstates_exactly_what_was_only_presumed_lost_and_is_aliv
 }
 
 // O7, [P8]: its result is the evidence that a person needs.
+// A process lives where it was started, and only if it was.
+TEST(DecideReconcile, reinstates_nothing_that_never_began_or_began_elsewhere) {
+    for_every_stranger([](const ReconcileFacts& f, bool) {
+        for (const bool here : {false, true}) {
+            auto never = f;
+            never.may_have_begun = here;
+            never.began_here = !here;
+            EXPECT_NE(decide_reconcile(never).kind, ReconcileDecision::Kind::reinstate);
+        }
+    });
+}
+
+TEST(StrangerFacts, are_of_the_very_attempt_that_is_listed) {
+    StrangersJob job{.epoch = Epoch{5},
+                     .state = JobState::ready,
+                     .presumed_lost = true,
+                     .isolation = Isolation::exclusive,
+                     .may_have_begun = false,
+                     .began_here = false};
+    const Listed newest{.attempt = {JobId{1}, Epoch{5}}};
+    const Listed older{.attempt = {JobId{1}, Epoch{4}}};
+    EXPECT_TRUE(stranger_facts(job, newest, 0).presumed_lost);
+    EXPECT_EQ(stranger_facts(job, newest, 0).isolation, Isolation::exclusive);
+    EXPECT_FALSE(stranger_facts(job, newest, 0).may_have_begun);
+    EXPECT_FALSE(stranger_facts(job, newest, 0).began_here);
+    EXPECT_FALSE(stranger_facts(job, older, 0).presumed_lost);
+    job.state = JobState::running;
+    EXPECT_FALSE(stranger_facts(job, newest, 0).presumed_lost);
+    EXPECT_TRUE(stranger_facts(job, newest, 0).owned_elsewhere);
+    EXPECT_FALSE(stranger_facts(job, older, 0).owned_elsewhere);
+}
+
 TEST(DecideReconcile, leaves_a_quarantined_once_attempt_without_a_key_to_its_end) {
     for_every_stranger([](const ReconcileFacts& f, bool harmless) {
         const bool left = harmless && f.quarantined && f.effects == Effects::once;

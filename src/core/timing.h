@@ -13,6 +13,10 @@ struct Timing {
     Duration idle_tick = seconds(1);           // T2: while nothing runs; the pace stays
     Duration first_tick = seconds(2);          // T2: after a server's own start
     Duration tick_advance_max = seconds(1);    // T2
+    // T4: how long ticks and renewals may stay in memory while nothing is to be done; zero: not at
+    // all. And how far ahead no deadline may be then.
+    Duration unwritten = seconds(15);
+    Duration unwritten_before_due = seconds(60);
     Duration outage = seconds(2);              // T2, T3: nobody committed for this long
     Duration grace = seconds(5);               // T2: after an outage nothing ends before it
     Duration confirm = seconds(4);             // O4: a start must be confirmed

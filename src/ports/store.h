@@ -45,6 +45,8 @@ struct Group {
 struct GroupReply {
     std::vector<ChangeReply> replies;  // one for each change
     ServiceTick clock;                 // after the group
+    KeeperRole keeper;                 // after the group
+    std::uint64_t written_tick = 0;    // the newest that is durable: all others may be lost (T4)
     bool work_appeared = false;        // something became `ready`: a hint for dispatchers
     bool attempts_overdue = false;     // some may be: a hint to sweep
     std::vector<Recovery> recoveries;  // that it has entered into the ledger

@@ -40,6 +40,7 @@ Task<void> GroupCommit::open(ServerId server, Stop& stop) {
             number_ = opened->last_group;
             fence_ = opened->fence;
             saw(opened->clock, clock_.boot());
+            note_written(opened->clock.tick);
             opened_at_ = clock_.boot();
             good_at_ = clock_.boot();
             co_return;
@@ -142,7 +143,8 @@ SessionId GroupCommit::next_session_id() { return SessionId{ids_->next(clock_.wa
 
 void GroupCommit::saw(const ServiceTick& clock, BootTime asked_at) {
     if (clock.tick < seen_.clock.tick) {
-        if (asked_at <= seen_.at) return;
+        // What it is behind by may have stayed in memory.
+        if (asked_at <= seen_.at || asked_at <= written_at_ || clock.tick >= written_tick_) return;
         reached<"store_lost_commits">();
         fatal_("the store is behind what it has shown before: it has lost commits");
         return;
@@ -155,6 +157,12 @@ void GroupCommit::saw(const ServiceTick& clock, BootTime asked_at) {
     // A read can show a group of ours before its reply is here.
     for (const auto& flight : flights_)
         if (flight->tick) saw_own_tick({*flight->tick, flight->asked_at});
+}
+
+void GroupCommit::note_written(std::uint64_t tick) {
+    if (tick <= written_tick_) return;
+    written_tick_ = tick;
+    written_at_ = clock_.boot();
 }
 
 void GroupCommit::saw_own_tick(const SentTick& sent) {
@@ -217,6 +225,8 @@ void GroupCommit::take_committed(Flight& flight) {
     auto& reply = **flight.reply;
     saw(reply.clock, flight.asked_at);
     attempts_overdue_ = reply.attempts_overdue;
+    keeper_ = reply.keeper;
+    note_written(reply.written_tick);
     if (flight.tick) saw_own_tick({*flight.tick, flight.asked_at});
     if (meter_) note_recoveries(flight.batch, reply);
     auto next = std::make_move_iterator(reply.replies.begin());

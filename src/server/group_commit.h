@@ -71,6 +71,10 @@ public:
     // (C6); a read that a later reply has overtaken says nothing.
     void saw(const ServiceTick& clock, BootTime asked_at);
     bool healthy() const;
+    // The newest tick that no crash can take back (T4): all that a worker may be told.
+    std::uint64_t written_tick() const { return written_tick_; }
+    // As of the service time that was seen, if that was a reply of ours.
+    const KeeperRole& keeper() const { return keeper_; }
     // Some attempt may be overdue, as far as the last reply tells.
     bool attempts_overdue() const { return attempts_overdue_; }
     // Rung whenever a commit made something `ready`: a hint, nothing depends on it.
@@ -132,6 +136,7 @@ private:
         BootTime at;
     };
     void saw_own_tick(const SentTick& sent);
+    void note_written(std::uint64_t tick);
     void note_recoveries(const CommitBatch& batch, const GroupReply& reply);
     void note_activity(const CommitBatch& batch, bool work_appeared);
 
@@ -153,6 +158,9 @@ private:
     std::uint64_t fence_ = 0;
     Seen seen_;
     bool attempts_overdue_ = false;
+    KeeperRole keeper_;
+    std::uint64_t written_tick_ = 0;
+    BootTime written_at_;  // when a reply showed it
     std::optional<SentTick> lost_tick_;  // the newest that was committed without an answer
     BootTime opened_at_;                 // the store's first reply in this life
     RequestLanes lanes_;

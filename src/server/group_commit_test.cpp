@@ -10,6 +10,9 @@
 namespace perdure {
 namespace {
 
+// Reads are to show what a reply has not told yet.
+const Timing everything_written{.unwritten = {}};
+
 class Bell final : public Alarm {
 public:
     Task<void> wait(Duration) override { co_return; }
@@ -36,7 +39,7 @@ private:
         context_.stop();
     }
 
-    Timing timing_;
+    Timing timing_ = everything_written;
     MemoryStore store_{timing_};
     boost::asio::io_context context_{1};
     AsioClock clock_{context_};
@@ -95,7 +98,7 @@ private:
         context_.stop();
     }
 
-    Refusing store_{Timing{}};
+    Refusing store_{everything_written};
     boost::asio::io_context context_{1};
     AsioClock clock_{context_};
     ErrorLines lines_;
@@ -155,7 +158,7 @@ private:
         co_await commits_.commit(Lane::reports, change);
     }
 
-    Hanging store_{Timing{}};
+    Hanging store_{everything_written};
     boost::asio::io_context context_{1};
     AsioClock clock_{context_};
     GroupCommit commits_{store_, clock_, {.lane_max = 3}, {}, Log{}};
@@ -210,7 +213,7 @@ private:
         co_await commits_.commit(Lane::tick, change);
     }
 
-    Silent store_{Timing{}};
+    Silent store_{everything_written};
     boost::asio::io_context context_{1};
     AsioClock clock_{context_};
     GroupCommit commits_{store_, clock_, {}, {}, Log{}};

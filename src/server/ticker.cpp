@@ -125,11 +125,15 @@ Task<void> Ticker::look_around() {
     if (!view) co_return;
     commits_.saw(view->clock, asked_at);
     idle_ = view->idle;
-    const auto decision =
-        decide_keeper({.role = view->keeper, .me = me_, .clock = view->clock}, timing_);
-    is_keeper_ = view->keeper.holder == me_;
+    // What has stayed in memory is newer than what a read shows (T4).
+    const auto& seen = commits_.seen().clock;
+    const bool is_older = view->clock.tick < seen.tick;
+    const auto clock = is_older ? seen : view->clock;
+    const auto role = is_older ? commits_.keeper() : view->keeper;
+    const auto decision = decide_keeper({.role = role, .me = me_, .clock = clock}, timing_);
+    is_keeper_ = role.holder == me_;
     if (decision.kind == KeeperDecision::Kind::wait) co_return;
-    const TakeKeeper change{view->keeper, decision.next};
+    const TakeKeeper change{role, decision.next};
     if (decision.kind == KeeperDecision::Kind::renew) {
         renewal_ = change;
         co_return;

@@ -65,7 +65,8 @@ protected:
     }
 
     Store& store() { return *store_; }
-    const Timing timing;
+    // Views show what is written: nothing is left for later.
+    const Timing timing = {.unwritten = {}};
     WallTime wall{seconds(1'700'000'000).us};
     TestServer server;
     TestServer other_server;

@@ -55,8 +55,8 @@ TEST(SameTrace, the_trace_shows_every_kind_of_event) {
                              "= not_found",   "= fenced",      "= outcome_unknown",
                              "= unavailable", "= corrupt",     "settle unknown",
                              ": invalid",     ": unavailable", ": outcome_unknown",
-                             "claimed J",     "renewal 2",     "by E5/queue",
-                             "settle J",      "work appeared", "busy"})
+                             "claimed J",     "answer 0",      "by E5/queue",
+                             "swept J",       "work appeared", "busy"})
         EXPECT_TRUE(says(lines, part)) << part;
 }
 

@@ -35,7 +35,7 @@ MUTANTS = [
     Mutant("P1", "idempotency_key_ignored", "contract",
            "*.the_same_idempotency_key_is_the_same_job/*"),
     Mutant("P2", "no_fence_on_heartbeat", "zoo"),
-    Mutant("P2", "epoch_not_raised", "contract", "*.a_settlement_for_another_epoch_is_refused/*"),
+    Mutant("P2", "epoch_not_raised", "contract", "*.every_claim_has_an_epoch_of_its_own/*"),
     Mutant("P3", "promotion_forgotten_on_free", "zoo"),
     Mutant("P3", "next_in_line_forgotten", "contract",
            "*.a_promoted_job_that_leaves_lets_the_next_one_have_it/*"),

@@ -97,7 +97,10 @@ StrangersJob strangers_job(const JobView& job) {
                        .presumed_lost = job.presumed_lost,
                        .discarded = job.discarded,
                        .effects = job.spec->effects};
-    if (!job.attempts.empty()) facts.isolation = job.attempts.back().terms.isolation;
+    if (job.attempts.empty()) return facts;
+    const auto& newest = job.attempts.back();
+    facts.isolation = newest.terms.isolation;
+    facts.may_have_begun = !newest.terms.asks || newest.start_committed;
     return facts;
 }
 

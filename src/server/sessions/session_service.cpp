@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/probe.h"
+#include "base/zoo.h"
 #include "core/reconcile.h"
 
 namespace perdure {
@@ -96,7 +97,9 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
                                      .stop = std::move(taken.stop),
                                      .kill = std::move(taken.kill),
                                      .recall = std::move(taken.recall),
-                                     .tick = commits_.seen().clock.tick};
+                                     .tick = zoo(Bug::unwritten_tick_is_told)
+                                                 ? commits_.seen().clock.tick
+                                                 : commits_.written_tick()};
 }
 
 Error SessionService::end_life_behind() {

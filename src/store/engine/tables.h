@@ -77,6 +77,12 @@ public:
     // counted.
     virtual std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) = 0;
     virtual std::vector<JobId> kept() = 0;  // jobs in `ready` that still hold their things
+    // The first instant at which a job that waits for time, or for others, has to be looked at.
+    struct Due {
+        std::optional<ServiceTime> at;
+        std::optional<WallTime> date;
+    };
+    virtual Due next_due() = 0;
     // When the first of all jobs that are stored was submitted.
     virtual std::optional<ServiceTime> oldest_submit() = 0;
     // Who owns what runs, as far as anything in a row that cannot be understood says so.

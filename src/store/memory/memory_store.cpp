@@ -39,7 +39,13 @@ void MemoryStore::roll_back(const store::memory::Rows& to) {
     parts_->load_state();
 }
 
+void MemoryStore::crash() {
+    parts_->load_state();
+    parts_->state->hear_nobody();
+}
+
 void MemoryStore::restart() {
+    store::write_unwritten(*parts_->state);
     parts_->load_state();
     PERDURE_ASSERT(parts_->book.counts().empty());
 }

@@ -47,6 +47,8 @@ public:
     void roll_back(const store::memory::Rows& to);
     // The engine forgets what it knows and begins with the rows alone, as after a restart.
     void restart();
+    // The same, and what stayed in memory is lost (T4).
+    void crash();
 
 private:
     struct Parts;

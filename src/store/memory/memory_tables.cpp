@@ -143,6 +143,14 @@ std::vector<JobId> MemoryTables::kept() {
     return {kept.begin(), kept.end()};
 }
 
+LineReader::Due MemoryTables::next_due() {
+    const auto& places = rows.places;
+    Due due;
+    if (!places.wakes().empty()) due.at = places.wakes().begin()->first;
+    if (!places.dates().empty()) due.date = places.dates().begin()->first;
+    return due;
+}
+
 std::optional<ServiceTime> MemoryTables::oldest_submit() {
     if (rows.jobs.empty()) return std::nullopt;
     return rows.jobs.begin()->second.submitted_at;

@@ -92,6 +92,7 @@ public:
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
     std::vector<JobId> kept() override;
     std::optional<ServiceTime> oldest_submit() override;
+    Due next_due() override;
     SessionId owner_of_damaged_run(JobId job) override;
 
 private:

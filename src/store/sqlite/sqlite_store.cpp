@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -59,6 +61,7 @@ struct SqliteStore::Parts {
           people_desk(desk_kind()) {
         store::sqlite::prepare_writer(connection, store::sqlite::store_schema(), durability());
         load_state();
+        state->hear_nobody();
         if (durability() == Durability::after_commit)
             log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
         open_reader(read_connection, reader);
@@ -68,9 +71,11 @@ struct SqliteStore::Parts {
     void load_state() {
         tables.emplace(connection, book);
         state.emplace(*tables, timing, options.weights, book);
+        state->unheard = unheard;
     }
 
     void drop_state() {
+        if (state) unheard = std::move(state->unheard);
         state.reset();
         tables.reset();
     }
@@ -128,7 +133,8 @@ struct SqliteStore::Parts {
 
     // Whatever the writer knew is read anew afterwards.
     Result<void> discard(const DiscardDamaged& what) {
-        auto remove = [&](State&) -> Result<void> {
+        auto remove = [&](State& s) -> Result<void> {
+            store::write_unwritten(s);
             drop_state();
             return store::sqlite::discard(connection, timing, book, what);
         };
@@ -149,6 +155,18 @@ struct SqliteStore::Parts {
         if (log_sync) log_sync->begin_write();
         rows_before = connection.rows_changed();
         return call(*this);
+    }
+
+    // What stays in memory has nothing to sync; it is held back until all that it saw is durable.
+    Result<GroupReply> take(const Group& group) {
+        is_unwritten = !broken && state && store::stays_unwritten(*state, group);
+        if (is_unwritten) return commit(group);
+        auto written = [&](Parts& parts) { return parts.commit(group); };
+        return carry_out(written);
+    }
+
+    void end_group(std::unique_ptr<Answer> answer) {
+        return is_unwritten ? end_read(std::move(answer)) : end_write(std::move(answer));
     }
 
     void end_write(std::unique_ptr<Answer> answer) {
@@ -196,6 +214,8 @@ struct SqliteStore::Parts {
     Connection connection;
     std::optional<store::sqlite::SqliteTables> tables;
     std::optional<State> state;
+    std::set<SessionId> unheard;  // while there is no state
+    bool is_unwritten = false;    // the group that was carried out last
     std::atomic<bool> broken = false;
     std::optional<Connection> read_connection;
     std::optional<Reader> reader;
@@ -214,6 +234,11 @@ SqliteStore::~SqliteStore() {
     parts_->people_desk.close();
     parts_->read_desk.close();
     parts_->write_desk.close();
+    auto last = [](State& state) -> Result<void> {
+        store::write_unwritten(state);
+        return {};
+    };
+    if (parts_->state) std::ignore = parts_->write(last);
 }
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options,
@@ -263,7 +288,9 @@ Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wa
 }
 
 Task<Result<GroupReply>> SqliteStore::commit(Group group) {
-    return write_with([group = std::move(group)](Parts& parts) { return parts.commit(group); });
+    auto work = [parts = parts_.get(), group = std::move(group)] { return parts->take(group); };
+    auto afterwards = [parts = parts_.get()](auto answer) { parts->end_group(std::move(answer)); };
+    return parts_->write_desk.ask(std::move(work), std::move(afterwards));
 }
 
 std::size_t SqliteStore::worth_sending_ahead() const { return jobs_worth_sending_ahead; }

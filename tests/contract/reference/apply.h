@@ -46,13 +46,14 @@ PlaceRow first_place(const State& state, const JobRow& job);
 JobRow& make_job(State& state, const Submit& change);
 void end_waiting(State& state, JobRow& job, const Outcome& outcome);
 void end_wait(State& state, JobRow& job, const WaitDecision& decision);
-// attempts.cpp: whether it could come back, and did.
-bool reinstate(State& state, AttemptKey attempt, const SessionRow& session, const Sighting& seen);
+// attempts.cpp
+void reinstate(State& state, AttemptKey attempt, SessionId session, const Sighting& seen);
 EndedAttempt give_up(State& state, AttemptKey attempt, const AttemptEnd& presumed, Sighting seen);
 // judging.cpp: attempts that are listed and not owned. Nothing: the store is behind.
 using Strangers = std::vector<std::pair<AttemptKey, ReconcileDecision>>;
-std::optional<Strangers> judge_strangers(State& state, const std::vector<Listed>& listed,
-                                         SessionId owner, std::uint64_t seen);
+std::optional<Strangers> judge_strangers(State& state, const StateDirectory& directory,
+                                         const std::vector<Listed>& listed, SessionId owner,
+                                         std::uint64_t seen);
 std::vector<AttemptKey> bring_back(State& state, const Strangers& strangers, SessionId session,
                                    Sighting seen);
 // Why this cannot be a job, or a callback of one: a limit that is not defined.

@@ -124,31 +124,12 @@ void file_late(State& state, const Subject& subject, const Report& said) {
     ++state.fenced;
 }
 
-// A process lives in the directory and the boot that it was started in.
-bool may_bring_back(const State& state, const AttemptRow& attempt, const SessionRow& session) {
-    return std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
-        return state.session_of(owner).directory == session.directory;
-    });
-}
-
 StartFacts unowned_start_facts(const Subject& subject) {
     if (!subject.attempt) return {};
     const auto& lost = subject.job->presumed_lost;
     const bool fenced = subject.attempt->terms.isolation == Isolation::fenced;
     return {.asks = subject.attempt->terms.asks,
             .presumed_lost = fenced && lost && lost->epoch == subject.attempt->epoch};
-}
-
-const char* why_not_reinstated(const Subject& subject) {
-    const auto& job = *subject.job;
-    const auto& attempt = *subject.attempt;
-    if (!job.presumed_lost || job.presumed_lost->epoch != attempt.epoch)
-        return "it is not waiting as presumed lost: claimed, ended or reported since";
-    if (!is_waiting_for_a_claim(state_of(job))) return "the job has ended, or runs";
-    // Its key may be somebody else's by now.
-    if (attempt.terms.isolation == Isolation::exclusive) return "it was exclusive";
-    if (attempt.terms.asks && !attempt.start_committed) return "it never got a go";
-    return nullptr;
 }
 
 }  // namespace
@@ -228,15 +209,12 @@ EndedAttempt give_up(State& state, AttemptKey key, const AttemptEnd& presumed, S
     return {key, next};
 }
 
-bool reinstate(State& state, AttemptKey attempt, const SessionRow& session, const Sighting& seen) {
+void reinstate(State& state, AttemptKey attempt, SessionId session, const Sighting& seen) {
     const auto subject = find(state, attempt);
-    if (!subject.attempt || !may_bring_back(state, *subject.attempt, session)) return false;
-    if (why_not_reinstated(subject)) return false;
     const auto owner = subject.attempt->session();
     enter(state, *subject.job, attempt.epoch, owner, {.seen = seen});
-    note_hearing(state, session.id, HearingFacts::Event::confirmed, subject.job->id);
-    put_into_run(state, subject, *state.session(session.id));
-    return true;
+    note_hearing(state, session, HearingFacts::Event::confirmed, subject.job->id);
+    put_into_run(state, subject, state.sessions.at(session));
 }
 
 }  // namespace perdure::reference

@@ -29,7 +29,14 @@ std::uint64_t highest_id(const State& state) {
     return highest;
 }
 
-StrangersJob facts_of(const State& state, JobId id) {
+bool began_in(const State& state, const AttemptRow& attempt, const StateDirectory& directory) {
+    return std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
+        const auto known = state.sessions.find(owner);
+        return known != state.sessions.end() && known->second.directory == directory;
+    });
+}
+
+StrangersJob facts_of(const State& state, JobId id, const StateDirectory& directory) {
     const auto found = state.jobs.find(id);
     if (found == state.jobs.end()) return {.gone = id.value <= highest_id(state)};
     const JobRow& job = found->second;
@@ -39,7 +46,11 @@ StrangersJob facts_of(const State& state, JobId id) {
                        .presumed_lost = job.presumed_lost.has_value(),
                        .discarded = outcome && outcome->discarded,
                        .effects = job.spec->effects};
-    if (!job.attempts.empty()) facts.isolation = job.attempts.back().terms.isolation;
+    if (job.attempts.empty()) return facts;
+    const auto& newest = job.attempts.back();
+    facts.isolation = newest.terms.isolation;
+    facts.may_have_begun = !newest.terms.asks || newest.start_committed;
+    facts.began_here = began_in(state, newest, directory);
     return facts;
 }
 
@@ -132,13 +143,14 @@ void sweep_attempts(State& state, Swept& swept) {
 
 }  // namespace
 
-std::optional<Strangers> judge_strangers(State& state, const std::vector<Listed>& listed,
-                                         SessionId owner, std::uint64_t seen) {
+std::optional<Strangers> judge_strangers(State& state, const StateDirectory& directory,
+                                         const std::vector<Listed>& listed, SessionId owner,
+                                         std::uint64_t seen) {
     Strangers strangers;
     for (const auto& entry : listed) {
         const bool is_first = find(listed, entry.attempt) == &entry;
         if (!is_first || owns(state, owner, entry.attempt)) continue;
-        const auto facts = stranger_facts(facts_of(state, entry.attempt.job), entry, seen);
+        const auto facts = stranger_facts(facts_of(state, entry.attempt.job, directory), entry, seen);
         const auto decision = decide_reconcile(facts);
         if (decision.kind == Reconcile::store_is_behind) return std::nullopt;
         strangers.emplace_back(entry.attempt, decision);
@@ -154,11 +166,8 @@ std::vector<AttemptKey> bring_back(State& state, const Strangers& strangers, Ses
     seen.detector = Detector::heartbeat;
     for (const auto& [attempt, decision] : strangers) {
         seen.rule = decision.rule;
-        const bool returns = decision.kind == Reconcile::reinstate &&
-                             reinstate(state, attempt, state.sessions.at(session), seen);
-        const bool is_to_stop =
-            decision.kind == Reconcile::stop || decision.kind == Reconcile::reinstate;
-        if (is_to_stop && !returns) stopped.push_back(attempt);
+        if (decision.kind == Reconcile::reinstate) reinstate(state, attempt, session, seen);
+        if (decision.kind == Reconcile::stop) stopped.push_back(attempt);
     }
     return stopped;
 }
@@ -175,7 +184,8 @@ ChangeReply apply(State& state, const Heartbeat& change) {
     if (taken.answer == HeartbeatAnswer::cloned) session->open = false;
     if (taken.answer == HeartbeatAnswer::session_ended) ++state.fenced;
     if (taken.answer != HeartbeatAnswer::accept) return {taken};
-    const auto strangers = judge_strangers(state, change.attempts, change.session, change.seen);
+    const auto strangers = judge_strangers(state, session->directory, change.attempts,
+                                           change.session, change.seen);
     taken.store_is_behind = !strangers;
     if (!strangers) return {taken};
     const Sighting seen{.detector = Detector::heartbeat,

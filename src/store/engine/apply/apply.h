@@ -19,6 +19,10 @@ using GivenUp = std::map<std::size_t, Error>;
 // Applies all but those given up. A Failure may add one to them, or isolate a job: who then begins
 // again, with a new State, gets further.
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up);
+// unwritten.cpp: whether this group may be carried out in memory alone (T4).
+bool stays_unwritten(State& state, const Group& group);
+// All that was, is written now, as a transaction of its own.
+void write_unwritten(State& state);
 Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence);
 
 // group.cpp: the rows that belong to no job

@@ -161,34 +161,12 @@ void file_late(State& state, const Subject& subject, const Report& said) {
     move_and_free(state, *subject.job, Outcome{.state = ended, .cause = end.cause});
 }
 
-// A process lives in the directory and the boot that it was started in.
-bool may_bring_back(const State& state, const AttemptRow& attempt, const SessionRow& session) {
-    return std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
-        const auto* known = state.session(owner);
-        return known && known->directory == session.directory;
-    });
-}
-
 StartFacts unowned_start_facts(const Subject& subject) {
     if (!subject.attempt) return {};
     const auto& lost = subject.job->presumed_lost;
     const bool fenced = subject.attempt->terms.isolation == Isolation::fenced;
     return {.asks = subject.attempt->terms.asks,
             .presumed_lost = fenced && lost && lost->epoch == subject.attempt->epoch};
-}
-
-const char* why_not_reinstated(const Subject& subject) {
-    const auto& job = *subject.job;
-    const auto& attempt = *subject.attempt;
-    if (zoo(Bug::reinstate_after_claim) && attempt.end && !attempt.end->reported) return nullptr;
-    if (!job.presumed_lost || job.presumed_lost->epoch != attempt.epoch)
-        return "it is not waiting as presumed lost: claimed, ended or reported since";
-    if (!is_waiting_for_a_claim(state_of(job))) return "the job has ended, or runs";
-    // Its key may be somebody else's by now.
-    if (attempt.terms.isolation == Isolation::exclusive && !zoo(Bug::exclusive_is_reinstated))
-        return "it was exclusive";
-    if (attempt.terms.asks && !attempt.start_committed) return "it never got a go";
-    return nullptr;
 }
 
 }  // namespace
@@ -264,17 +242,12 @@ ChangeReply apply(State& state, const Progress& change) {
     return {Applied{}};
 }
 
-const char* reinstate(State& state, AttemptKey attempt, const SessionRow& session,
-                      const Sighting& seen) {
-    const auto subject = find(state, attempt);
-    if (!subject.job || !subject.attempt) return "there is no such attempt";
-    if (!may_bring_back(state, *subject.attempt, session)) return "the session never owned it";
-    if (const char* why = why_not_reinstated(subject)) return why;
+void reinstate(State& state, AttemptKey attempt, SessionId session, const Sighting& seen) {
     reached<"presumed_loss_undone">();
+    const auto subject = find(state, attempt);
     enter(state, *subject.job, attempt.epoch, subject.attempt->session(), {.seen = seen});
-    note_hearing(state, session.id, HearingFacts::Event::confirmed, subject.job->id);
-    put_into_run(state, subject, session.id);
-    return nullptr;
+    note_hearing(state, session, HearingFacts::Event::confirmed, subject.job->id);
+    put_into_run(state, subject, session);
 }
 
 EndedAttempt give_up(State& state, AttemptKey attempt, const AttemptEnd& presumed, Sighting seen) {

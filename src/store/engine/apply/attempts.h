@@ -7,9 +7,8 @@
 
 namespace perdure::store {
 
-// A presumed-lost attempt is alive: back into `run`, epoch unchanged (O1). Null: so it is done.
-const char* reinstate(State& state, AttemptKey attempt, const SessionRow& session,
-                      const Sighting& seen);
+// A presumed-lost attempt is alive: back into `run`, epoch unchanged (O1).
+void reinstate(State& state, AttemptKey attempt, SessionId session, const Sighting& seen);
 
 // It is in `run`, and ends like this, unless its author's rules see it in another way.
 EndedAttempt give_up(State& state, AttemptKey attempt, const AttemptEnd& presumed, Sighting seen);
@@ -26,10 +25,11 @@ struct Stranger {
     ReconcileDecision decision;
 };
 // Looks only. What cannot be understood is left out: nobody is told of it.
-std::vector<Stranger> judge_strangers(State& state, const std::vector<const Listed*>& listed,
+std::vector<Stranger> judge_strangers(State& state, const StateDirectory& directory,
+                                      const std::vector<const Listed*>& listed,
                                       std::uint64_t seen);
 bool is_store_behind(const std::vector<Stranger>& strangers);
-// Those that come back do; answers those who are to be stopped, since they cannot.
+// Those that come back do; answers those that are to be stopped.
 std::vector<AttemptKey> bring_back(State& state, const std::vector<Stranger>& strangers,
                                    SessionId session, Sighting seen);
 

@@ -332,6 +332,7 @@ ChangeReply apply(State& state, const Claim& change) {
     if (!session) return error(Errc::not_found, "there is no such session");
     ClaimantFacts facts{.session_is_open = session->open,
                         .stream_is_current = session->stream == change.stream,
+                        .heard_in_this_life = !state.unheard.contains(change.session),
                         .unconfirmed_start = state.has_unconfirmed_start(session->id),
                         .starting = has_starting(state, *session),
                         .hearing = session->hearing,

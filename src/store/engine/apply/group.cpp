@@ -111,6 +111,21 @@ ChangeReply apply_unless_damaged(State& state, const Group& group, std::size_t i
     }
 }
 
+// The group that was applied.
+void write(State& state) {
+    if (state.stays_unwritten) {
+        if (!state.unwritten_since) state.unwritten_since = state.now();
+        return;
+    }
+    try {
+        state.save_all();
+    } catch (const Failure& failure) {
+        blame(state, failure);
+        throw;
+    }
+    state.tables.commit();
+}
+
 }  // namespace
 
 std::uint64_t highest_id(const State& state) {
@@ -140,12 +155,23 @@ Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
                         .clock = state.service.clock};
 }
 
+void write_unwritten(State& state) {
+    if (!state.unwritten_since) return;
+    state.tables.begin();
+    state.save_all();
+    state.tables.commit();
+}
+
+// What was left unwritten goes ahead in a transaction of its own: should this one fail, only its
+// own changes are undone.
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
+    state.stays_unwritten = stays_unwritten(state, group);
+    if (!state.stays_unwritten) write_unwritten(state);
     const auto found = state.servers().find(group.server);
     if (found == state.servers().end() || !may_commit(found->second, group)) return fenced_off();
     ServerRow& row = found->second;
 
-    state.tables.begin();
+    if (!state.stays_unwritten) state.tables.begin();
     row.last_group = group.number;
     row.id_high_water = std::max(row.id_high_water, group.id_high_water);
     row.used = ++state.service.servers_used;
@@ -166,15 +192,14 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
         const auto* tick = std::get_if<Tick>(&group.changes[i]);
         if (tick && tick->leads_from && !reply.replies.back()) is_led_astray = true;
     }
-    try {
-        state.save_all();
-    } catch (const Failure& failure) {
-        blame(state, failure);
-        throw;
-    }
-    state.tables.commit();
+    write(state);
+    for (const auto& change : group.changes)
+        if (const auto* heartbeat = std::get_if<Heartbeat>(&change))
+            state.unheard.erase(heartbeat->session);
     state.trim();
     reply.clock = state.service.clock;
+    reply.keeper = state.service.keeper;
+    reply.written_tick = state.written_tick();
     reply.work_appeared = state.work_appeared;
     reply.attempts_overdue = state.has_overdue_attempts();
     reply.recoveries = std::exchange(state.recoveries, {});
@@ -211,8 +236,9 @@ ChangeReply apply(State& state, const Tick& change) {
                          change.next.grace_until >= clock.grace_until;
     if (!goes_on) return error(Errc::invalid, "service time never goes back");
     state.service.clock = change.next;
-    // Under load every group ticks: so often nothing need be tidied.
-    if (change.next.now < state.tidied_at + state.timing.tick) return {Applied{}};
+    // Under load every group ticks: so often nothing need be tidied, nor while all is idle.
+    const bool is_early = change.next.now < state.tidied_at + state.timing.tick;
+    if (is_early || state.stays_unwritten) return {Applied{}};
     state.tidied_at = change.next.now;
     state.flush();
     state.tables.tidy();

@@ -112,8 +112,8 @@ ChangeReply apply(State& state, const Heartbeat& change) {
     if (decision.answer != HeartbeatAnswer::accept) return {std::move(taken)};
 
     const ListedAttempts listed(change.attempts);
-    const auto strangers =
-        judge_strangers(state, listed.strangers(state.runs_of(change.session)), change.seen);
+    const auto strangers = judge_strangers(
+        state, known->directory, listed.strangers(state.runs_of(change.session)), change.seen);
     taken.store_is_behind = is_store_behind(strangers);
     if (taken.store_is_behind) return {std::move(taken)};
     const Sighting seen{.detector = Detector::heartbeat,

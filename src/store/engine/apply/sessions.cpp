@@ -149,7 +149,7 @@ ChangeReply apply(State& state, const OpenSession& change) {
     }
     const ListedAttempts on_disk(change.on_disk);
     const auto& owned = state.runs_of(latest.value_or(SessionId{}));
-    const auto strangers = judge_strangers(state, on_disk.strangers(owned), 0);
+    const auto strangers = judge_strangers(state, change.directory, on_disk.strangers(owned), 0);
     opened.store_is_behind = is_store_behind(strangers);
     if (opened.store_is_behind) return {std::move(opened)};
     add_session(state, change, previous);

@@ -8,14 +8,26 @@
 namespace perdure::store {
 namespace {
 
-StrangersJob facts_of(const JobRow& job) {
+// A process lives in the directory and the boot that it was started in.
+bool began_in(const State& state, const AttemptRow& attempt, const StateDirectory& directory) {
+    return std::any_of(attempt.owners.begin(), attempt.owners.end(), [&](SessionId owner) {
+        const auto* known = state.session(owner);
+        return known && known->directory == directory;
+    });
+}
+
+StrangersJob facts_of(const State& state, const JobRow& job, const StateDirectory& directory) {
     const auto* outcome = job.in<Outcome>();
     StrangersJob facts{.epoch = job.epoch,
                        .state = state_of(job),
                        .presumed_lost = job.presumed_lost.has_value(),
                        .discarded = outcome && outcome->discarded,
                        .effects = job.spec->effects};
-    if (!job.attempts.empty()) facts.isolation = job.attempts.back().terms.isolation;
+    if (job.attempts.empty()) return facts;
+    const auto& newest = job.attempts.back();
+    facts.isolation = newest.terms.isolation;
+    facts.may_have_begun = !newest.terms.asks || newest.start_committed;
+    facts.began_here = began_in(state, newest, directory);
     return facts;
 }
 
@@ -27,14 +39,15 @@ StrangersJob unknown(State& state, JobId id) {
 
 }  // namespace
 
-std::vector<Stranger> judge_strangers(State& state, const std::vector<const Listed*>& listed,
+std::vector<Stranger> judge_strangers(State& state, const StateDirectory& directory,
+                                      const std::vector<const Listed*>& listed,
                                       std::uint64_t seen) {
     std::vector<Stranger> strangers;
     for (const auto* entry : listed) {
         const auto id = entry->attempt.job;
         const auto job = state.look_for(id);
         if (!job) continue;
-        const auto facts = *job ? facts_of(**job) : unknown(state, id);
+        const auto facts = *job ? facts_of(state, **job, directory) : unknown(state, id);
         strangers.push_back(
             {entry->attempt, decide_reconcile(stranger_facts(facts, *entry, seen))});
     }
@@ -55,10 +68,8 @@ std::vector<AttemptKey> bring_back(State& state, const std::vector<Stranger>& st
     seen.detector = Detector::heartbeat;
     for (const auto& [attempt, decision] : strangers) {
         seen.rule = decision.rule;
-        const bool returns = decision.kind == Kind::reinstate &&
-                             !reinstate(state, attempt, state.session_that_exists(session), seen);
-        const bool is_to_stop = decision.kind == Kind::stop || decision.kind == Kind::reinstate;
-        if (is_to_stop && !returns) stopped.push_back(attempt);
+        if (decision.kind == Kind::reinstate) reinstate(state, attempt, session, seen);
+        if (decision.kind == Kind::stop) stopped.push_back(attempt);
     }
     return stopped;
 }

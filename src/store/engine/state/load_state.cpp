@@ -29,6 +29,7 @@ State::State(Tables& of, const Timing& t, const QueueWeights& weights, DamageBoo
       service(contents.service),
       highest_job_(contents.highest_job),
       servers_(std::move(contents.servers)) {
+    written_tick_ = service.clock.tick;
     Holding holding;
     take_sessions(contents);
     take_runs(contents, holding);

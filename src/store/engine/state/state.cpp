@@ -241,6 +241,7 @@ void State::forget_session(SessionId id) {
     std::erase_if(latest_sessions_, [&](const auto& entry) { return entry.second == id; });
     changed_sessions_.erase(id);
     confirmed_until_.erase(id);
+    unheard.erase(id);
     sessions_.erase(id);
 }
 
@@ -292,7 +293,26 @@ void State::flush() {
     fronts.note_written();
 }
 
+const LineReader::Due& State::next_due() {
+    if (!next_due_) next_due_ = tables.lines().next_due();
+    return *next_due_;
+}
+
+bool State::has_work() const {
+    using enum JobState;
+    return shapes.total(ready) + shapes.total(blocked) + shapes.total(starting) +
+               shapes.total(running) >
+           0;
+}
+
+void State::hear_nobody() {
+    for (const auto& [id, row] : sessions_) unheard.insert(id);
+}
+
 void State::save_all() {
+    unwritten_since.reset();
+    next_due_.reset();
+    written_tick_ = service.clock.tick;
     shapes.save();
     for (const auto id : changed_sessions_) pending.sessions.push_back(&sessions_.at(id));
     changed_sessions_.clear();

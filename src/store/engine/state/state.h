@@ -54,6 +54,7 @@ public:
 
     // Of the group that is being applied.
     ServerId server;
+    bool stays_unwritten = false;
     bool work_appeared = false;
     std::vector<Recovery> recoveries;
     std::uint64_t promoted = 0;    // jobs that came back into `ready` from `blocked`
@@ -108,6 +109,16 @@ public:
     bool has_unconfirmed_start(SessionId session);
     // Some attempt in `run` may be: of one of them the lease or the confirmation is over.
     bool has_overdue_attempts();
+
+    // What stays in memory while nothing is to be done (T4).
+    std::optional<ServiceTime> unwritten_since;  // nothing: the tables show all
+    std::uint64_t written_tick() const { return written_tick_; }
+    const LineReader::Due& next_due();
+    bool has_work() const;
+    // Sessions of which this life of the server has heard nothing: what they were told by the last
+    // one may be lost.
+    std::set<SessionId> unheard;
+    void hear_nobody();
 
     // Sessions.
     const SessionRow* session(SessionId id) const;
@@ -170,6 +181,8 @@ private:
     std::set<SessionId> changed_sessions_;
     std::map<DirectoryPlace, SessionId> latest_sessions_;
     std::map<ServerId, ServerRow> servers_;
+    std::uint64_t written_tick_ = 0;
+    std::optional<LineReader::Due> next_due_;  // since the last group that was written
 };
 
 }  // namespace perdure::store

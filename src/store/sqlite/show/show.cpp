@@ -13,10 +13,6 @@ Show::Show(Connection& c, const Timing& timing, DamageBook& book)
       load_(c),
       relations_(c),
       busy_(c, "SELECT 1 FROM tally WHERE state BETWEEN ? AND ? AND jobs > 0 LIMIT 1"),
-      next_wake_(c,
-                 "SELECT min(at) FROM (SELECT min(wake_at) AS at FROM timer WHERE wake_at IS NOT"
-                 " NULL UNION ALL SELECT min(wake_at) FROM wait)"),
-      next_date_(c, "SELECT min(date) FROM timer WHERE date IS NOT NULL"),
       highest_mark_(c, "SELECT max(id_high_water) FROM server"),
       jobs_of_(c, "SELECT job FROM run WHERE session = ? ORDER BY assignment, job"),
       timer_wakes_(c,
@@ -135,11 +131,8 @@ SessionView Show::session_view(const SessionRow& session) {
 
 bool Show::is_anything_due(const ServiceRow& row) {
     const auto soon = timing_.idle_tick;
-    auto wake = next_wake_.query({});
-    if (wake.next() && !wake.is_null(0) && wake.at<ServiceTime>(0) <= row.clock.now + soon)
-        return true;
-    auto date = next_date_.query({});
-    return date.next() && !date.is_null(0) && date.at<WallTime>(0) <= row.wall + soon;
+    const auto due = load_.next_due();
+    return (due.at && *due.at <= row.clock.now + soon) || (due.date && *due.date <= row.wall + soon);
 }
 
 ServiceView Show::service() {

@@ -61,7 +61,7 @@ private:
     RelationLoader relations_;
     std::optional<Thing> looked_at_;  // the last thing that a sweep has compared
 
-    Statement busy_, next_wake_, next_date_, highest_mark_;
+    Statement busy_, highest_mark_;
     Statement jobs_of_;
     Statement timer_wakes_, blocked_wakes_, wait_wakes_, run_wakes_, ready_wakes_, ready_at_,
         dates_;

@@ -135,6 +135,10 @@ Loader::Loader(Connection& c)
                    " WHERE tenant = ? AND key = ?"),
       job_(c, "SELECT shape, body_hash, submitted_at, spec FROM job WHERE id = ?"),
       oldest_submit_(c, "SELECT submitted_at FROM job ORDER BY id LIMIT 1"),
+      next_wake_(c,
+                 "SELECT min(at) FROM (SELECT min(wake_at) AS at FROM timer WHERE wake_at IS NOT"
+                 " NULL UNION ALL SELECT min(wake_at) FROM wait)"),
+      next_date_(c, "SELECT min(date) FROM timer WHERE date IS NOT NULL"),
       history_(c, "SELECT body FROM attempt WHERE job = ? AND epoch < ? ORDER BY epoch"),
       large_(c, "SELECT body FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
       run_(c,
@@ -206,6 +210,15 @@ std::optional<IdempotencyRow> Loader::idempotency(const std::string& tenant,
     if (found.gone && !has_ended(*found.gone)) fail_corrupt("a job is gone that has not ended");
     found.until = row.maybe_at<ServiceTime>(3);
     return found;
+}
+
+LineReader::Due Loader::next_due() {
+    LineReader::Due due;
+    auto wake = next_wake_.query({});
+    if (wake.next() && !wake.is_null(0)) due.at = wake.at<ServiceTime>(0);
+    auto date = next_date_.query({});
+    if (date.next() && !date.is_null(0)) due.date = date.at<WallTime>(0);
+    return due;
 }
 
 std::optional<ServiceTime> Loader::oldest_submit() {

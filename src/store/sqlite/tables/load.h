@@ -31,6 +31,7 @@ public:
 
     // When the first of all jobs that are stored was submitted.
     std::optional<ServiceTime> oldest_submit();
+    LineReader::Due next_due();
     std::optional<JobRow> job(JobId id) override;
     // The same for a row of `ready`: rank, since, queue_deadline, kept_until, avoid, avoid_until,
     // life.
@@ -50,7 +51,7 @@ private:
     bool find_ready(JobRow& job);
 
     Statement service_, session_, sessions_, latest_session_, idempotency_;
-    Statement job_, oldest_submit_, history_, large_;
+    Statement job_, oldest_submit_, next_wake_, next_date_, history_, large_;
     Statement run_, outcome_, timer_, blocked_, wait_, ready_, line_;
     std::shared_ptr<const JobSpec> last_spec_;
     std::string last_bytes_;

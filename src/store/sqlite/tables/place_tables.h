@@ -34,6 +34,7 @@ public:
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
     std::vector<JobId> kept() override;
     std::optional<ServiceTime> oldest_submit() override { return load_.oldest_submit(); }
+    Due next_due() override { return load_.next_due(); }
     SessionId owner_of_damaged_run(JobId job) override;
 
     // Whose retention may be over. They are not noted any more.

@@ -1,0 +1,53 @@
+// Which groups may stay in memory (T4).
+#include <algorithm>
+#include <variant>
+
+#include "core/unwritten.h"
+#include "store/engine/apply/apply.h"
+
+namespace perdure::store {
+namespace {
+
+struct SaysNothingNew {
+    const State& state;
+
+    bool operator()(const Tick&) const { return true; }
+    bool operator()(const TakeKeeper& c) const { return c.expected.holder == c.next.holder; }
+    bool operator()(const Heartbeat& c) const {
+        const auto* known = state.session(c.session);
+        if (!known || !known->open || state.unheard.contains(c.session)) return false;
+        const bool has_nothing = c.attempts.empty() && state.runs_of(c.session).empty();
+        return has_nothing && known->given_up == 0 && c.number > known->heartbeat &&
+               c.seen == known->seen && c.slots == known->slots &&
+               c.draining == known->draining && c.offer == known->offer &&
+               c.lease <= state.timing.lease;
+    }
+    template <class Other>
+    bool operator()(const Other&) const {
+        return false;
+    }
+};
+
+std::optional<Duration> due_in(State& state, WallTime wall) {
+    const auto& [at, date] = state.next_due();
+    std::optional<Duration> first;
+    if (at) first = *at - state.now();
+    if (date) first = std::min(first.value_or(*date - wall), *date - wall);
+    return first;
+}
+
+}  // namespace
+
+bool stays_unwritten(State& state, const Group& group) {
+    const bool is_quiet =
+        std::all_of(group.changes.begin(), group.changes.end(), [&](const Change& change) {
+            return std::visit(SaysNothingNew{state}, change);
+        });
+    UnwrittenFacts facts{.says_nothing_new = is_quiet, .has_work = state.has_work()};
+    // Nobody need look for the next deadline if there is work.
+    if (is_quiet && !facts.has_work) facts.due_in = due_in(state, group.wall);
+    if (state.unwritten_since) facts.unwritten_for = state.now() - *state.unwritten_since;
+    return decide_unwritten(facts, state.timing).stays_unwritten;
+}
+
+}  // namespace perdure::store
