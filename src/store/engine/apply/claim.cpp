@@ -18,7 +18,8 @@ namespace {
 // A claim that meets a long line of jobs behind one key moves them away a piece at a time.
 constexpr std::uint32_t looked_at_max = 1'000;
 constexpr std::uint32_t ahead_max = 1'000;
-// Lines whose fronts one group reads: after a start none of them is known (C8).
+// Lines whose fronts one group reads beyond the jobs that it takes: after a start none of them is
+// known (C8).
 constexpr std::uint32_t lines_read_max = 1'000;
 
 // A job that is not in memory is loaded with its row. One that cannot be understood is left where
@@ -311,6 +312,7 @@ Claimed Claiming::run() {
             case Kind::admit:
                 claimed.assignments.push_back(admit(job));
                 --wanted_;
+                if (state_.lines_read > 0) --state_.lines_read;
                 break;
             case Kind::skip: skip(*found); break;
             case Kind::block:
