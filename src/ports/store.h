@@ -85,4 +85,12 @@ public:
     virtual Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) = 0;
 };
 
+// A store that lives in the process of its server, and dies with it. For simulations: what had
+// stayed in memory is lost (T4).
+class EmbeddedStore {
+public:
+    virtual ~EmbeddedStore() = default;
+    virtual void crash() = 0;
+};
+
 }  // namespace perdure

@@ -78,6 +78,8 @@ void Cluster::kill_server(std::size_t i) {
     parts_.world.settle();
     parts_.world.end_life(node.life);
     node.server.reset();
+    // A single server has its store in its own process.
+    if (servers_.size() == 1) parts_.database.crash();
     node.blobs.reset();
     node.store.reset();
     node.clock.reset();

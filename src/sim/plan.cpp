@@ -81,6 +81,9 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     plan.submit_every = rng.between(milliseconds(500), seconds(6));
     // Short, so that an owner that is lost is lost for good within the run.
     const bool long_hold = rng.chance(0.2);  // longer than what a job asks may wait
+    // T4. Several servers share a store that dies with none of them.
+    plan.timing.unwritten = rng.between(seconds(1), seconds(15));
+    plan.timing.unwritten_before_due = rng.between(seconds(1), seconds(20));
     plan.timing.hold =
         long_hold ? rng.between(seconds(25), seconds(60)) : rng.between(seconds(3), seconds(25));
     // So short that several jobs that kill their worker can end within one run.

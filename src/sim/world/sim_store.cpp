@@ -132,6 +132,10 @@ void SimDatabase::go_down(Duration length) {
     ++timeline_;  // every connection breaks
 }
 
+void SimDatabase::crash() {
+    if (auto* embedded = dynamic_cast<EmbeddedStore*>(&inner_)) embedded->crash();
+}
+
 void SimDatabase::fail_over(Duration length) { go_down(length); }
 
 Duration SimDatabase::delay() {

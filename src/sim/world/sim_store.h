@@ -23,6 +23,8 @@ public:
     void go_down(Duration length);
     void go_down_again() { go_down(rng_.between(milliseconds(200), seconds(7))); }
     // A new primary: what was under way is lost or unknown, what was acknowledged is not.
+    // Of the process that the store lives in.
+    void crash();
     void fail_over(Duration length);
     bool is_down() const { return world_.now() < down_until_; }
     std::uint64_t timeline() const { return timeline_; }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/probe.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
 #include "store/memory/memory_tables.h"
@@ -40,6 +41,7 @@ void MemoryStore::roll_back(const store::memory::Rows& to) {
 }
 
 void MemoryStore::crash() {
+    if (parts_->state->unwritten_since) reached<"unwritten_ticks_lost">();
     parts_->load_state();
     parts_->state->hear_nobody();
 }

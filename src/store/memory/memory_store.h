@@ -18,7 +18,7 @@ namespace store::memory {
 struct Rows;
 }
 
-class MemoryStore : public Store, public Catalogue {
+class MemoryStore : public Store, public Catalogue, public EmbeddedStore {
 public:
     explicit MemoryStore(Timing timing, QueueWeights weights = {});
     ~MemoryStore() override;
@@ -48,7 +48,7 @@ public:
     // The engine forgets what it knows and begins with the rows alone, as after a restart.
     void restart();
     // The same, and what stayed in memory is lost (T4).
-    void crash();
+    void crash() override;
 
 private:
     struct Parts;

@@ -293,6 +293,13 @@ Task<Result<GroupReply>> SqliteStore::commit(Group group) {
     return parts_->write_desk.ask(std::move(work), std::move(afterwards));
 }
 
+// Without threads: nobody else is at it.
+void SqliteStore::crash() {
+    parts_->drop_state();
+    parts_->load_state();
+    parts_->state->hear_nobody();
+}
+
 std::size_t SqliteStore::worth_sending_ahead() const { return jobs_worth_sending_ahead; }
 
 Task<Result<Settled>> SqliteStore::settle_unknown(ServerId server, std::uint64_t fence) {

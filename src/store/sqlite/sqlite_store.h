@@ -29,7 +29,7 @@ struct SqliteOptions {
     std::function<void(const Damaged&)> damaged = {};
 };
 
-class SqliteStore : public Store, public Catalogue, public DamageDesk {
+class SqliteStore : public Store, public Catalogue, public DamageDesk, public EmbeddedStore {
 public:
     // Opens or makes the database. Whoever calls has locked its directory (data_directory.h).
     // corrupt: a file of something else, or one that is damaged. conflict: a newer schema.
@@ -60,6 +60,8 @@ public:
     Task<Result<DamagePage>> damaged(std::string from) override;
     Task<Result<void>> discard(DiscardDamaged what) override;
     std::map<std::string, std::uint64_t> damage_counts() const override;
+
+    void crash() override;
 
 private:
     struct Parts;

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/probe.h"
 #include "base/zoo.h"
 #include "core/presence.h"
 #include "store/engine/apply/apply.h"
@@ -114,6 +115,7 @@ ChangeReply apply_unless_damaged(State& state, const Group& group, std::size_t i
 // The group that was applied.
 void write(State& state) {
     if (state.stays_unwritten) {
+        reached<"group_stays_unwritten">();
         if (!state.unwritten_since) state.unwritten_since = state.now();
         return;
     }
