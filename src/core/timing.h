@@ -9,10 +9,10 @@ namespace perdure {
 struct Timing {
     Duration heartbeat = seconds(2);
     Duration lease = seconds(10);
-    Duration tick = milliseconds(500);         // T2: the least time between two ticks
-    Duration idle_tick = seconds(1);           // T2: while nothing runs; the pace stays
-    Duration first_tick = seconds(2);          // T2: after a server's own start
-    Duration tick_advance_max = seconds(1);    // T2
+    Duration tick = milliseconds(500);       // T2: the least time between two ticks
+    Duration idle_tick = seconds(1);         // T2: while nothing runs; the pace stays
+    Duration first_tick = seconds(2);        // T2: after a server's own start
+    Duration tick_advance_max = seconds(1);  // T2
     // T4: how long ticks and renewals may stay in memory while nothing is to be done; zero: not at
     // all. And how far ahead no deadline may be then.
     Duration unwritten = seconds(15);

@@ -160,7 +160,7 @@ private:
     bool attempts_overdue_ = false;
     KeeperRole keeper_;
     std::uint64_t written_tick_ = 0;
-    BootTime written_at_;  // when a reply showed it
+    BootTime written_at_;                // when a reply showed it
     std::optional<SentTick> lost_tick_;  // the newest that was committed without an answer
     BootTime opened_at_;                 // the store's first reply in this life
     RequestLanes lanes_;

@@ -36,9 +36,11 @@ Task<void> Ticker::run(Stop& stop) {
             continue;
         }
         if (!decision.send) {
-            co_await alarm_->wait(until_next(decision.wait));
+            const auto since = clock_.boot();
+            const auto wait = until_next(decision.wait);
+            co_await alarm_->wait(wait);
             // Whatever rang may have ended the idleness; the next look tells.
-            idle_ = false;
+            if (clock_.boot() - since < wait) idle_ = false;
             ring_if_busy();
             continue;
         }

@@ -150,7 +150,8 @@ std::optional<Strangers> judge_strangers(State& state, const StateDirectory& dir
     for (const auto& entry : listed) {
         const bool is_first = find(listed, entry.attempt) == &entry;
         if (!is_first || owns(state, owner, entry.attempt)) continue;
-        const auto facts = stranger_facts(facts_of(state, entry.attempt.job, directory), entry, seen);
+        const auto facts =
+            stranger_facts(facts_of(state, entry.attempt.job, directory), entry, seen);
         const auto decision = decide_reconcile(facts);
         if (decision.kind == Reconcile::store_is_behind) return std::nullopt;
         strangers.emplace_back(entry.attempt, decision);
@@ -184,8 +185,8 @@ ChangeReply apply(State& state, const Heartbeat& change) {
     if (taken.answer == HeartbeatAnswer::cloned) session->open = false;
     if (taken.answer == HeartbeatAnswer::session_ended) ++state.fenced;
     if (taken.answer != HeartbeatAnswer::accept) return {taken};
-    const auto strangers = judge_strangers(state, session->directory, change.attempts,
-                                           change.session, change.seen);
+    const auto strangers =
+        judge_strangers(state, session->directory, change.attempts, change.session, change.seen);
     taken.store_is_behind = !strangers;
     if (!strangers) return {taken};
     const Sighting seen{.detector = Detector::heartbeat,

@@ -105,7 +105,8 @@ ChangeReply apply(State& state, const OpenSession& change) {
         return error(Errc::fenced, "a later life of this state directory has a session");
     if (decision.opening == Opening::clone)
         return error(Errc::conflict, "another machine with this state directory is alive");
-    const auto strangers = judge_strangers(state, change.directory, change.on_disk, latest.value_or(SessionId{}), 0);
+    const auto strangers =
+        judge_strangers(state, change.directory, change.on_disk, latest.value_or(SessionId{}), 0);
     opened.store_is_behind = !strangers;
     if (!strangers) return {opened};
     if (previous) {

@@ -21,6 +21,8 @@ using GivenUp = std::map<std::size_t, Error>;
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up);
 // unwritten.cpp: whether this group may be carried out in memory alone (T4).
 bool stays_unwritten(State& state, const Group& group);
+// It consists of ticks and of renewals that say nothing new.
+bool says_nothing_new(const State& state, const Group& group);
 // All that was, is written now, as a transaction of its own.
 void write_unwritten(State& state);
 Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence);

@@ -26,8 +26,7 @@ struct Stranger {
 };
 // Looks only. What cannot be understood is left out: nobody is told of it.
 std::vector<Stranger> judge_strangers(State& state, const StateDirectory& directory,
-                                      const std::vector<const Listed*>& listed,
-                                      std::uint64_t seen);
+                                      const std::vector<const Listed*>& listed, std::uint64_t seen);
 bool is_store_behind(const std::vector<Stranger>& strangers);
 // Those that come back do; answers those that are to be stopped.
 std::vector<AttemptKey> bring_back(State& state, const std::vector<Stranger>& strangers,

@@ -165,10 +165,10 @@ void write_unwritten(State& state) {
 }
 
 // What was left unwritten goes ahead in a transaction of its own: should this one fail, only its
-// own changes are undone.
+// own changes are undone. One that says nothing new has nothing to fail at.
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     state.stays_unwritten = stays_unwritten(state, group);
-    if (!state.stays_unwritten) write_unwritten(state);
+    if (!says_nothing_new(state, group)) write_unwritten(state);
     const auto found = state.servers().find(group.server);
     if (found == state.servers().end() || !may_commit(found->second, group)) return fenced_off();
     ServerRow& row = found->second;

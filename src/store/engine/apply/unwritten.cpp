@@ -18,9 +18,8 @@ struct SaysNothingNew {
         if (!known || !known->open || state.unheard.contains(c.session)) return false;
         const bool has_nothing = c.attempts.empty() && state.runs_of(c.session).empty();
         return has_nothing && known->given_up == 0 && c.number > known->heartbeat &&
-               c.seen == known->seen && c.slots == known->slots &&
-               c.draining == known->draining && c.offer == known->offer &&
-               c.lease <= state.timing.lease;
+               c.seen == known->seen && c.slots == known->slots && c.draining == known->draining &&
+               c.offer == known->offer && c.lease <= state.timing.lease;
     }
     template <class Other>
     bool operator()(const Other&) const {
@@ -38,11 +37,14 @@ std::optional<Duration> due_in(State& state, WallTime wall) {
 
 }  // namespace
 
+bool says_nothing_new(const State& state, const Group& group) {
+    return std::all_of(group.changes.begin(), group.changes.end(), [&](const Change& change) {
+        return std::visit(SaysNothingNew{state}, change);
+    });
+}
+
 bool stays_unwritten(State& state, const Group& group) {
-    const bool is_quiet =
-        std::all_of(group.changes.begin(), group.changes.end(), [&](const Change& change) {
-            return std::visit(SaysNothingNew{state}, change);
-        });
+    const bool is_quiet = says_nothing_new(state, group);
     UnwrittenFacts facts{.says_nothing_new = is_quiet, .has_work = state.has_work()};
     // Nobody need look for the next deadline if there is work.
     if (is_quiet && !facts.has_work) facts.due_in = due_in(state, group.wall);

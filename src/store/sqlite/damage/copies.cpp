@@ -123,6 +123,9 @@ Copies::Copies(Connection& c, DamageBook& book)
       save_server_(c,
                    "INSERT OR REPLACE INTO server (id, number, id_high_water, last_group, fence,"
                    " used, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)"),
+      update_server_(c,
+                     "UPDATE server SET id_high_water = ?, last_group = ?, fence = ?, used = ?,"
+                     " checksum = ? WHERE id = ? AND number = ?"),
       delete_server_(c, "DELETE FROM server WHERE id = ?"),
       copies_(c, "SELECT id FROM copy WHERE id <> 0"),
       copy_(c, "SELECT body, checksum FROM copy WHERE id = ?"),
@@ -226,8 +229,12 @@ void Copies::save(const ServiceRow& s) {
 void Copies::save(ServerId id, const ServerRow& row) {
     const auto body = encode_copy(row);
     const auto checksum = checksum_of(static_cast<std::int64_t>(id.value), body);
-    save_server_.run(
-        {id, row.number, row.id_high_water, row.last_group, row.fence, row.used, checksum});
+    // Nearly always it is there: then the index of its number need not be written.
+    const auto updated = update_server_.run(
+        {row.id_high_water, row.last_group, row.fence, row.used, checksum, id, row.number});
+    if (updated == 0)
+        save_server_.run(
+            {id, row.number, row.id_high_water, row.last_group, row.fence, row.used, checksum});
     save_copy_.run_one({id, Value::blob(body), checksum});
 }
 

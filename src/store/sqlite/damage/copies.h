@@ -37,7 +37,7 @@ private:
 
     Connection& connection_;
     DamageBook& book_;
-    Statement service_, save_service_, server_, save_server_, delete_server_;
+    Statement service_, save_service_, server_, save_server_, update_server_, delete_server_;
     Statement copies_, copy_, save_copy_, delete_copy_;
 };
 

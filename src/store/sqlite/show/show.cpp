@@ -132,7 +132,8 @@ SessionView Show::session_view(const SessionRow& session) {
 bool Show::is_anything_due(const ServiceRow& row) {
     const auto soon = timing_.idle_tick;
     const auto due = load_.next_due();
-    return (due.at && *due.at <= row.clock.now + soon) || (due.date && *due.date <= row.wall + soon);
+    return (due.at && *due.at <= row.clock.now + soon) ||
+           (due.date && *due.date <= row.wall + soon);
 }
 
 ServiceView Show::service() {
