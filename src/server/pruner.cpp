@@ -7,7 +7,6 @@ namespace {
 
 constexpr std::uint32_t batch_max = 500;  // a commit of some milliseconds
 constexpr auto period = seconds(30);
-constexpr auto idle_period = minutes(5);  // nothing ends then, and each look is written
 // Others commit meanwhile. It must keep up with the rate at which jobs end.
 constexpr auto between_batches = milliseconds(2);
 
@@ -28,8 +27,7 @@ Task<void> Pruner::run(Stop& stop) {
         if (stop.requested()) break;
         bool is_unfinished = false;
         if (ticker_.is_keeper()) is_unfinished = co_await prune_once();
-        const auto usual = ticker_.is_idle() ? idle_period : period;
-        pause = is_unfinished ? between_batches : usual;
+        pause = is_unfinished ? between_batches : period;
     }
 }
 

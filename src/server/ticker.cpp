@@ -44,10 +44,10 @@ Task<void> Ticker::run(Stop& stop) {
             ring_if_busy();
             continue;
         }
-        if (co_await tick())
-            co_await sweep();
-        else
-            co_await alarm_->wait(timing_.tick);
+        const bool ticked = co_await tick();
+        // While all is idle nothing is due before the next look, and no attempt runs.
+        if (ticked && !idle_) co_await sweep();
+        if (!ticked) co_await alarm_->wait(timing_.tick);
         co_await look_around();
         ring_if_busy();
     }

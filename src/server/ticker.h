@@ -23,7 +23,6 @@ public:
 
     Task<void> run(Stop& stop);
     bool is_keeper() const { return is_keeper_; }
-    bool is_idle() const { return idle_; }
     Alarm& alarm() { return *alarm_; }
     // Rung at each look while there is work, which somebody may not have been told of [P7].
     void rings(Alarm& alarm) { when_busy_ = &alarm; }

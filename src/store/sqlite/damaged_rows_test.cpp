@@ -120,6 +120,7 @@ TEST_F(DamagedRowsOnDisk, a_waiter_that_cannot_be_understood_stops_neither_the_e
     store.reset();
     sql("UPDATE job SET spec = x'63' WHERE id IN (11, 13)");
     open();
+    hear(SessionId{20});
     const auto ended = commit({Report{.session = SessionId{20},
                                       .attempt = {JobId{10}, Epoch{1}},
                                       .end = {.succeeded = true, .reported = true}}});
@@ -183,6 +184,7 @@ TEST_F(DamagedRowsOnDisk, a_damaged_holder_keeps_the_key_until_a_person_discards
     store.reset();
     sql("UPDATE key_holder SET job = -1");
     open();
+    hear(SessionId{20});
     const auto ended = commit({job(11), Report{.session = SessionId{20},
                                                .attempt = {JobId{10}, Epoch{1}},
                                                .end = {.succeeded = true, .reported = true}}});
@@ -193,6 +195,7 @@ TEST_F(DamagedRowsOnDisk, a_damaged_holder_keeps_the_key_until_a_person_discards
     };
     EXPECT_EQ(claimed(), 0U);
     reopen();
+    hear(SessionId{20});
     EXPECT_EQ(claimed(), 0U);
     const auto removed = run(store->discard({"key_holder", "default/k"}));
     ASSERT_TRUE(removed.has_value()) << removed.error().what;
@@ -213,6 +216,7 @@ TEST_F(DamagedRowsOnDisk, a_key_whose_row_is_gone_stays_with_the_job_that_runs) 
     store.reset();
     sql("UPDATE key_holder SET key = 'other'");
     open();
+    hear(SessionId{20});
     const auto claimed = commit({job(11), Claim{SessionId{20}, 1, 5}});
     ASSERT_TRUE(claimed.has_value());
     EXPECT_TRUE(std::get<Claimed>(*claimed->replies[1]).assignments.empty());

@@ -67,6 +67,23 @@ protected:
         if (reply) ++last_group;
         return reply;
     }
+    // A new life of the store gives a session nothing until it is heard (T4). It lists what it has.
+    void hear(SessionId id) {
+        const auto view = run(store->session(id));
+        ASSERT_TRUE(view.has_value()) << view.error().what;
+        Heartbeat heartbeat{.session = id,
+                            .number = view->heartbeat + 1,
+                            .seen = view->assignments,
+                            .slots = view->slots,
+                            .offer = view->offer,
+                            .lease = seconds(10)};
+        using Phase = Listed::Phase;
+        for (const auto& r : view->runs)
+            heartbeat.attempts.push_back(
+                {.attempt = r.attempt,
+                 .phase = r.state == JobState::running ? Phase::running : Phase::unstarted});
+        ASSERT_TRUE(commit({heartbeat}).has_value());
+    }
     static Submit submit(std::uint64_t id) {
         JobSpec spec;
         spec.kind = "work";
