@@ -46,6 +46,8 @@ Task<void> StreamReader::read_one() {
         co_return;
     }
     session_.attach(*stream);
+    // A server that has just started gives nothing to a session before it has heard it (T4).
+    if (std::exchange(has_had_one_, true)) context_.heartbeat_bell->ring();
     const auto opened_at = context_.now();
     co_await read(std::move(*stream), session);
     const bool lasted = context_.now() - opened_at >= context_.options.timing.reconnect_max;

@@ -32,6 +32,7 @@ private:
     std::function<void()> drain_;
     Backoff backoff_;
     std::unique_ptr<Alarm> pause_;
+    bool has_had_one_ = false;
 };
 
 }  // namespace perdure

@@ -112,6 +112,14 @@ ChangeReply apply_unless_damaged(State& state, const Group& group, std::size_t i
     }
 }
 
+// Who was suspect until now can be given something.
+void hear(State& state, const Group& group) {
+    for (const auto& change : group.changes) {
+        const auto* heartbeat = std::get_if<Heartbeat>(&change);
+        if (heartbeat && state.unheard.erase(heartbeat->session) > 0) state.work_appeared = true;
+    }
+}
+
 // The group that was applied.
 void write(State& state) {
     if (state.stays_unwritten) {
@@ -195,9 +203,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
         if (tick && tick->leads_from && !reply.replies.back()) is_led_astray = true;
     }
     write(state);
-    for (const auto& change : group.changes)
-        if (const auto* heartbeat = std::get_if<Heartbeat>(&change))
-            state.unheard.erase(heartbeat->session);
+    hear(state, group);
     state.trim();
     reply.clock = state.service.clock;
     reply.keeper = state.service.keeper;
