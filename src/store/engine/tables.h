@@ -29,8 +29,9 @@ public:
 
     // With its newest attempt alone. Empty if there is no such job.
     virtual std::optional<JobRow> job(JobId id) = 0;
-    // The attempts before this epoch, in order.
-    virtual std::vector<AttemptRow> history(JobId job, Epoch before) = 0;
+    // The attempts from one epoch on and before another, in order: those that are stored apart,
+    // which the newest is not.
+    virtual std::vector<AttemptRow> history(JobId job, Epoch from, Epoch before) = 0;
     virtual std::string large(AttemptKey attempt, Large kind) = 0;
     virtual std::optional<IdempotencyRow> idempotency(const std::string& tenant,
                                                       const std::string& key) = 0;

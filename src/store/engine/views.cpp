@@ -61,7 +61,7 @@ RunView run_view(ViewReaders readers, JobRow& job, decltype(RunView::worker_poli
     view.checkpoint = checkpoint_before(readers.jobs, job, run.epoch);
     view.inputs = inputs_of(readers.relations, job);
     view.worker_policy = std::move(worker_policy);
-    view.counts = counts_with(readers.jobs, job, run.epoch, nullptr, judging_policy(view));
+    view.counts = counts_before(readers.jobs, job, run.epoch, judging_policy(view));
     return view;
 }
 

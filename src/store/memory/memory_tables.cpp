@@ -62,10 +62,11 @@ std::optional<JobRow> MemoryTables::job(JobId id) {
     return job;
 }
 
-std::vector<AttemptRow> MemoryTables::history(JobId job, Epoch before) {
-    auto attempts = rows.jobs.at(job).attempts;
-    std::erase_if(attempts, [&](const AttemptRow& attempt) { return attempt.epoch >= before; });
-    return attempts;
+std::vector<AttemptRow> MemoryTables::history(JobId job, Epoch from, Epoch before) {
+    std::vector<AttemptRow> found;
+    for (const auto& attempt : rows.jobs.at(job).attempts)
+        if (from <= attempt.epoch && attempt.epoch < before) found.push_back(attempt);
+    return found;
 }
 
 std::string MemoryTables::large(AttemptKey attempt, Large kind) {

@@ -72,7 +72,7 @@ public:
     void tidy() override {}
 
     std::optional<JobRow> job(JobId id) override;
-    std::vector<AttemptRow> history(JobId job, Epoch before) override;
+    std::vector<AttemptRow> history(JobId job, Epoch from, Epoch before) override;
     std::string large(AttemptKey attempt, Large kind) override;
     std::optional<IdempotencyRow> idempotency(const std::string& tenant,
                                               const std::string& key) override;

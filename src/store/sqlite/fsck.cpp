@@ -8,6 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "core/custom_policy.h"
+#include "core/policy_book.h"
+#include "store/engine/apply/ending.h"
 #include "store/engine/rows/history.h"
 #include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/migrate.h"
@@ -231,6 +234,7 @@ private:
                 if (!job) return true;
                 load_history(load_, *job);
                 compare(*job, clock);
+                compare_carried(*job);
                 return true;
             };
             book_.unless_damaged(compare_one, [&] { return damaged_job(id); });
@@ -256,6 +260,33 @@ private:
             add("its ends have made other callbacks than they should", job.id, report);
         if (const auto* blocked = job.in<Blocked>(); blocked && blocked->on)
             note_waiting(*blocked->on);
+    }
+
+    // The policy that has counted, as far as it is still known.
+    std::optional<PolicyChoice> policy_with(std::uint64_t mark, const JobRow& job) {
+        if (mark == 0) return job.spec->policy;
+        const auto from = job.attempts.size() - std::min<std::size_t>(job.attempts.size(), 2);
+        for (auto i = from; i < job.attempts.size(); ++i) {
+            const auto session = load_.session(job.attempts[i].session());
+            if (!session) continue;
+            auto policy = policy_for_attempt(job.spec->policy, session->policy.get());
+            if (mark_of(policy) == mark) return policy;
+        }
+        return std::nullopt;
+    }
+
+    // E4: what the newest attempt carries is what the earlier ones say. Of more than a policy
+    // counts anew it cannot be said how many it has counted.
+    void compare_carried(JobRow& job) {
+        if (!job.earlier || job.attempts.empty()) return;
+        const auto& carried = *job.earlier;
+        if (carried.checkpoint != latest_checkpoint(load_, job, job.epoch))
+            add("it would go on from another checkpoint than its latest", job.id, report);
+        const bool is_released = job.attempts.back().generation != job.generation;
+        if (is_released || job.epoch.value > recounted_max) return;
+        const auto policy = policy_with(carried.counted_by, job);
+        if (policy && carried.counts != recount(load_, job, job.epoch, *policy))
+            add("it counts other ends than its attempts have", job.id, report);
     }
 
     // K1: by generation and number.

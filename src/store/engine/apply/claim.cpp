@@ -293,6 +293,7 @@ Assignment Claiming::admit(JobRow& job) {
                   .assignment = attempt.assignment,
                   .state = JobState::starting,
                   .confirm_deadline = state_.now() + state_.timing.confirm};
+    job.earlier = left_to(state_, job, attempt);
     job.attempts.push_back(std::move(attempt));
     move(state_, job, run);
     return assignment_of(state_, job);

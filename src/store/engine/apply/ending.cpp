@@ -63,28 +63,63 @@ PolicyChoice policy_of(const State& state, const JobRow& job, const AttemptRow& 
     return policy_for_attempt(job.spec->policy, session.policy.get());
 }
 
-CauseCounts counts_with(JobReader& rows, JobRow& job, Epoch epoch, const AttemptEnd* end,
-                        const PolicyChoice& policy) {
-    load_history(rows, job);
+CauseCounts recount(JobReader& rows, const JobRow& job, Epoch before, const PolicyChoice& policy) {
+    const Epoch from{before.value > recounted_max ? before.value - recounted_max : 1};
+    const auto read = read_history(rows, job, from, before);
     std::vector<const AttemptEnd*> ends;
-    ends.reserve(job.attempts.size());
-    for (const auto& attempt : job.attempts) {
-        if (!is_of_this_generation(job, attempt)) continue;
-        if (attempt.epoch != epoch) {
+    const auto add = [&](const AttemptRow& attempt) {
+        if (attempt.epoch < from || attempt.epoch >= before) return;
+        if (is_of_this_generation(job, attempt))
             ends.push_back(attempt.end ? &*attempt.end : nullptr);
-        } else if (end) {
-            ends.push_back(end);
-        }
-    }
+    };
+    for (const auto& attempt : read) add(attempt);
+    for (const auto& attempt : job.attempts) add(attempt);
     return count_causes(ends, policy);
+}
+
+CauseCounts counts_before(JobReader& rows, const JobRow& job, Epoch epoch,
+                          const PolicyChoice& policy) {
+    const bool is_carried = epoch == job.epoch && job.earlier &&
+                            is_of_this_generation(job, job.attempts.back()) &&
+                            job.earlier->are_counted_for(mark_of(policy));
+    return is_carried ? job.earlier->counts : recount(rows, job, epoch, policy);
+}
+
+EarlierAttempts left_to(State& state, JobRow& job, const AttemptRow& next) {
+    if (job.attempts.empty()) return {};
+    auto& rows = state.job_rows();
+    const auto newest = job.attempts.back().epoch;
+    EarlierAttempts left;
+    if (!job.earlier)
+        left.checkpoint = latest_checkpoint(rows, job, newest.next());
+    else if (job.attempts.back().checkpoint.is_there())
+        left.checkpoint = newest;
+    else
+        left.checkpoint = job.earlier->checkpoint;
+    const auto& last = job.attempts.back();
+    if (!is_of_this_generation(job, last)) return left;
+    if (job.earlier && last.end && job.earlier->are_counted_for(last.end->judge)) {
+        left.counted_by = last.end->judge;
+        left.counts = with(job.earlier->counts, *last.end);
+        return left;
+    }
+    const auto policy = policy_of(state, job, next);
+    left.counted_by = mark_of(policy);
+    left.counts = recount(rows, job, newest.next(), policy);
+    return left;
 }
 
 Next next_after(JobReader& rows, JobRow& job, Epoch epoch, const AttemptEnd& end,
                 const PolicyChoice& policy) {
+    const auto before = counts_before(rows, job, epoch, policy);
+    if (job.earlier && epoch == job.epoch) {
+        job.earlier->counted_by = end.judge;
+        job.earlier->counts = before;
+    }
     return decide_next({.end = end,
                         .policy = policy,
                         .effects = job.spec->effects,
-                        .counts = counts_with(rows, job, epoch, &end, policy),
+                        .counts = with(before, end),
                         .cancel_requested = cancel_is_ordered(job),
                         .attempt = {job.id, epoch}});
 }

@@ -10,12 +10,19 @@ namespace perdure::store {
 // What judges the end of an attempt: the policy of its job, or of its newest owner's worker.
 PolicyChoice policy_of(const State& state, const JobRow& job, const AttemptRow& attempt);
 
-// How often each class of causes ended an attempt of the job's present generation, as this policy
-// counts. `epoch` counts with this end instead of its own; without one it is left out.
-CauseCounts counts_with(JobReader& rows, JobRow& job, Epoch epoch, const AttemptEnd* end,
-                        const PolicyChoice& policy);
+// How often each class of causes ended an attempt before this one, of the job's present generation,
+// as this policy counts (E4). Nothing is read unless another policy has counted so far.
+CauseCounts counts_before(JobReader& rows, const JobRow& job, Epoch epoch,
+                          const PolicyChoice& policy);
+// The same, counted anew from the last of those attempts.
+constexpr std::uint32_t recounted_max = 1'000;
+CauseCounts recount(JobReader& rows, const JobRow& job, Epoch before, const PolicyChoice& policy);
 
-// What the job does after this end of one of its attempts, which this policy has judged.
+// What all attempts of the job leave to the one that begins now.
+EarlierAttempts left_to(State& state, JobRow& job, const AttemptRow& next);
+
+// What the job does after this end of one of its attempts, which this policy has judged. What it
+// has counted is written with the end.
 Next next_after(JobReader& rows, JobRow& job, Epoch epoch, const AttemptEnd& end,
                 const PolicyChoice& policy);
 

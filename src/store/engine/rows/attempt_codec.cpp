@@ -1,5 +1,9 @@
 // The bytes of an attempt, and of a job's life with its newest attempt in it. A life is written at
 // every move of its job: what is usual takes no bytes.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "store/engine/rows/attempt_forms.h"
 #include "store/engine/rows/codec.h"
 #include "store/engine/rows/fields.h"
@@ -117,6 +121,44 @@ void show_life(Job& job, Fields& fields) {
     fields(job.presumed_lost->session);
 }
 
+// By class, those that are not zero. New classes go to the end of CauseClass.
+void put_counts(ByteWriter& out, const CauseCounts& counts) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> classes;
+    for (std::uint32_t i = 0; i < counts.of.size(); ++i)
+        if (counts.of[i] > 0) classes.emplace_back(i, counts.of[i]);
+    put(out, classes);
+    put(out, counts.did_not_run_in_a_row);
+    put(out, counts.of_rules);
+}
+
+void get_counts(ByteReader& in, CauseCounts& counts) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> classes;
+    get(in, classes);
+    for (const auto& [number, count] : classes) {
+        if (number >= counts.of.size()) fail_corrupt("a class of causes is not known");
+        counts.of[number] = count;
+    }
+    get(in, counts.did_not_run_in_a_row);
+    get(in, counts.of_rules);
+}
+
+// Behind all fields of a life: rows of this form that earlier releases wrote end before it. A job's
+// first attempt has nothing before it, which takes no bytes.
+template <class Job, class Fields>
+void show_earlier(Job& job, Fields& fields) {
+    bool is_there = job.epoch.value > 1 && job.earlier;
+    fields.flag(is_there);
+    if constexpr (is_being_read<Job>) {
+        job.earlier.reset();
+        if (is_there || job.epoch.value <= 1) job.earlier.emplace();
+    }
+    if (!is_there) return;
+    auto& earlier = *job.earlier;
+    fields(earlier.counted_by);
+    fields.with(earlier.counts, put_counts, get_counts);
+    fields(earlier.checkpoint);
+}
+
 // ------------------------------------------------------------------------------------------------
 
 std::uint64_t form_of(ByteReader& in, const char* what) {
@@ -152,7 +194,10 @@ AttemptRow decode_attempt(std::string_view bytes) {
 }
 
 std::string encode_life(const JobRow& job) {
-    return write_fields(attempt_form, [&](auto& fields) { show_life(job, fields); });
+    return write_fields(attempt_form, [&](auto& fields) {
+        show_life(job, fields);
+        show_earlier(job, fields);
+    });
 }
 
 void decode_life(std::string_view bytes, JobRow& job) {
@@ -161,14 +206,19 @@ void decode_life(std::string_view bytes, JobRow& job) {
     if (form_of(in, "a job's life") == 1) {
         get_life_of_form_1(in, job);
         in.end();
+        job.earlier.reset();
+        if (job.epoch.value <= 1) job.earlier.emplace();
     } else {
         FieldReader fields(in);
         show_life(job, fields);
+        show_earlier(job, fields);
         fields.end();
     }
     for (const auto& attempt : job.attempts) check(attempt);
     const auto newest = job.attempts.empty() ? Epoch{} : job.attempts.back().epoch;
     if (newest != job.epoch) fail_corrupt("a job's newest attempt is not of its epoch");
+    if (job.earlier && job.earlier->checkpoint >= std::max(job.epoch, Epoch{1}))
+        fail_corrupt("a job's earlier checkpoint is of a later attempt");
     job.has_history = job.epoch.value <= 1;
 }
 

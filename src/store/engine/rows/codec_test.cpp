@@ -135,6 +135,22 @@ JobRow rich_job() {
     job.total_deadline = ServiceTime{9'000'000};
     job.presumed_lost = JobRow::PresumedLost{Epoch{3}, SessionId{12}};
     job.attempts = {rich_attempt()};
+    job.earlier = {.counted_by = 99,
+                   .counts = {.of = {1, 0, 2}, .did_not_run_in_a_row = 3, .of_rules = {0, 4}},
+                   .checkpoint = Epoch{2}};
+    return job;
+}
+
+// As releases wrote it that did not carry what earlier attempts had left.
+JobRow rich_job_without_earlier() {
+    auto job = rich_job();
+    job.earlier.reset();
+    return job;
+}
+
+JobRow unattempted_job() {
+    JobRow job;
+    job.earlier.emplace();
     return job;
 }
 
@@ -156,6 +172,7 @@ JobRow usual_job(bool ended) {
     JobRow job;
     job.epoch = Epoch{1};
     job.attempts = {attempt};
+    job.earlier.emplace();
     return job;
 }
 
@@ -226,6 +243,11 @@ void expect_same(const JobRow& a, const JobRow& b) {
     }
     ASSERT_EQ(a.attempts.size(), b.attempts.size());
     for (std::size_t i = 0; i < a.attempts.size(); ++i) expect_same(a.attempts[i], b.attempts[i]);
+    ASSERT_EQ(a.earlier.has_value(), b.earlier.has_value());
+    if (!a.earlier) return;
+    EXPECT_EQ(a.earlier->counted_by, b.earlier->counted_by);
+    EXPECT_EQ(a.earlier->counts, b.earlier->counts);
+    EXPECT_EQ(a.earlier->checkpoint, b.earlier->checkpoint);
 }
 
 JobRow life_in(std::string_view bytes) {
@@ -249,7 +271,8 @@ TEST(Codec, everything_comes_back) {
     EXPECT_EQ(decode_policy(encode(rich_policy())), rich_policy());
     EXPECT_EQ(decode_policy(encode(PolicyChoice{})), PolicyChoice{});
     expect_same(decode_attempt(encode(rich_attempt())), rich_attempt());
-    for (const auto& job : {rich_job(), usual_job(false), usual_job(true), JobRow{}})
+    for (const auto& job : {rich_job(), rich_job_without_earlier(), usual_job(false),
+                            usual_job(true), unattempted_job()})
         expect_same(life_in(encode_life(job)), job);
 }
 
@@ -258,7 +281,7 @@ TEST(Codec, what_earlier_releases_wrote_is_read) {
     spec.share.clear();  // that came later
     expect_same(decode_spec(bytes_of(spec_of_form_4)), spec);
     expect_same(decode_attempt(bytes_of(attempt_of_form_1)), rich_attempt());
-    expect_same(life_in(bytes_of(life_of_form_1)), rich_job());
+    expect_same(life_in(bytes_of(life_of_form_1)), rich_job_without_earlier());
 }
 
 TEST(Codec, a_job_of_an_earlier_form_keeps_the_policy_that_it_was_promised) {
@@ -283,6 +306,7 @@ TEST(Codec, what_is_usual_takes_no_bytes_and_stays_as_it_is) {
     noop.policy.level = PolicyLevel::server;
     EXPECT_EQ(hex_of(encode(noop)), "0503056c697665730c706572647572652e6e6f6f70");
     EXPECT_EQ(hex_of(encode_life(JobRow{})), "0200");
+    EXPECT_EQ(hex_of(encode_life(unattempted_job())), "0200");
     EXPECT_EQ(hex_of(encode_life(usual_job(false))),
               "02e50301140180f8b9ecb1d3849e34809c9c398080f28183898506");
     EXPECT_EQ(hex_of(encode_life(usual_job(true))),

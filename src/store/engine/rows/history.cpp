@@ -9,34 +9,66 @@
 
 namespace perdure::store {
 
-void load_history(JobReader& reader, JobRow& job) {
-    if (job.has_history) return;
-    auto earlier = reader.history(job.id, job.attempts.front().epoch);
-    std::uint32_t epoch = 0;
-    for (const auto& attempt : earlier)
-        if (attempt.epoch.value != ++epoch) fail_corrupt("an attempt is missing");
-    if (job.attempts.front().epoch.value != epoch + 1) fail_corrupt("an attempt is missing");
+namespace {
+
+void load_since(JobReader& reader, JobRow& job, Epoch from) {
+    auto earlier = read_history(reader, job, from, job.attempts.front().epoch);
     job.attempts.insert(job.attempts.begin(), std::make_move_iterator(earlier.begin()),
                         std::make_move_iterator(earlier.end()));
-    job.has_history = true;
+    job.has_history = job.attempts.front().epoch.value <= 1;
+}
+
+std::string checkpoint_of(JobReader& reader, const JobRow& job, const AttemptRow& attempt) {
+    switch (attempt.checkpoint.where) {
+        case Kept::Where::here: return attempt.checkpoint.bytes;
+        case Kept::Where::apart: return reader.large({job.id, attempt.epoch}, Large::checkpoint);
+        case Kept::Where::nowhere: break;
+    }
+    fail_corrupt("an attempt that has saved a checkpoint has none");
+}
+
+}  // namespace
+
+std::vector<AttemptRow> read_history(JobReader& reader, const JobRow& job, Epoch from,
+                                     Epoch before) {
+    const auto end = std::min(before, job.attempts.front().epoch);
+    if (from >= end) return {};
+    auto found = reader.history(job.id, from, end);
+    auto epoch = from;
+    for (const auto& attempt : found) {
+        if (attempt.epoch != epoch) fail_corrupt("an attempt is missing");
+        epoch = epoch.next();
+    }
+    if (epoch != end) fail_corrupt("an attempt is missing");
+    return found;
+}
+
+void load_history(JobReader& reader, JobRow& job) {
+    if (!job.has_history) load_since(reader, job, Epoch{1});
 }
 
 AttemptRow* find_attempt(JobReader& reader, JobRow& job, Epoch epoch) {
     if (auto* found = job.attempt(epoch)) return found;
-    if (epoch > job.epoch) return nullptr;
-    load_history(reader, job);
+    if (epoch > job.epoch || epoch == Epoch{}) return nullptr;
+    if (!job.has_history) load_since(reader, job, epoch);
     return job.attempt(epoch);
+}
+
+Epoch latest_checkpoint(JobReader& reader, JobRow& job, Epoch before) {
+    load_history(reader, job);
+    const auto found = std::find_if(
+        job.attempts.rbegin(), job.attempts.rend(),
+        [&](const AttemptRow& a) { return a.epoch < before && a.checkpoint.is_there(); });
+    return found == job.attempts.rend() ? Epoch{} : found->epoch;
 }
 
 std::string checkpoint_before(JobReader& reader, JobRow& job, Epoch epoch) {
     if (job.spec->effects == Effects::once || epoch.value <= 1) return {};  // it begins anew
-    load_history(reader, job);
-    const auto found = std::find_if(
-        job.attempts.rbegin(), job.attempts.rend(),
-        [&](const AttemptRow& a) { return a.epoch < epoch && a.checkpoint.is_there(); });
-    if (found == job.attempts.rend()) return {};
-    if (found->checkpoint.where == Kept::Where::here) return found->checkpoint.bytes;
-    return reader.large({job.id, found->epoch}, Large::checkpoint);
+    const bool is_known = epoch == job.epoch && job.earlier;
+    const auto saved = is_known ? job.earlier->checkpoint : latest_checkpoint(reader, job, epoch);
+    if (saved == Epoch{}) return {};
+    if (const auto* attempt = job.attempt(saved)) return checkpoint_of(reader, job, *attempt);
+    return checkpoint_of(reader, job, read_history(reader, job, saved, saved.next()).front());
 }
 
 EvidenceRef evidence_of(JobReader& reader, JobId job, const AttemptRow& attempt) {

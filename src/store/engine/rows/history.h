@@ -11,8 +11,14 @@ namespace perdure::store {
 
 // All attempts of the job are in its row then.
 void load_history(JobReader& reader, JobRow& job);
+// The attempts from one epoch on and before another that are not in the job's row.
+std::vector<AttemptRow> read_history(JobReader& reader, const JobRow& job, Epoch from,
+                                     Epoch before);
 AttemptRow* find_attempt(JobReader& reader, JobRow& job, Epoch epoch);
-// What the latest attempt before `epoch` that saved something has left.
+// The latest attempt that saved a checkpoint; zero: none did. Reads all of them.
+Epoch latest_checkpoint(JobReader& reader, JobRow& job, Epoch before);
+// What the latest attempt before `epoch` that saved something has left. For the newest it is known
+// which one that is.
 std::string checkpoint_before(JobReader& reader, JobRow& job, Epoch epoch);
 EvidenceRef evidence_of(JobReader& reader, JobId job, const AttemptRow& attempt);
 // What it is given at its start; nothing is read for a job that waited for nobody.

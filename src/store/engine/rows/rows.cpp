@@ -49,6 +49,12 @@ AttemptRow* JobRow::attempt(Epoch of) {
     return found == attempts.rend() ? nullptr : &*found;
 }
 
+void JobRow::keep_newest_attempt() {
+    if (attempts.size() < 2) return;
+    attempts.erase(attempts.begin(), attempts.end() - 1);
+    has_history = false;
+}
+
 bool JobRow::is_suspected() const {
     return !attempts.empty() && attempts.back().generation == generation &&
            is_suspect(attempts.back().end);

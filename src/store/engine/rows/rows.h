@@ -21,6 +21,7 @@
 #include "core/isolation.h"
 #include "core/job.h"
 #include "core/keeper.h"
+#include "core/policy.h"
 #include "core/service_time.h"
 #include "core/takeover.h"
 #include "core/timeouts.h"
@@ -117,6 +118,19 @@ using PlaceRow = std::variant<Timer, Ready, Blocked, Run, Wait, Outcome>;
 
 using ShapeId = std::int64_t;
 
+// What the attempts before the newest have left, so that no attempt costs more than the one before
+// it (E4). fsck makes it anew from the attempts.
+struct EarlierAttempts {
+    std::uint64_t counted_by = 0;  // mark_of() the policy that has counted
+    CauseCounts counts;            // of the newest attempt's generation
+    Epoch checkpoint;              // the latest that saved one, of any generation; zero: none did
+
+    // What a policy with this mark would count.
+    bool are_counted_for(std::uint64_t mark) const {
+        return counted_by == mark || counts == CauseCounts{};
+    }
+};
+
 struct JobRow {
     // Its last attempt was only presumed to have ended and may come back until the next claim.
     struct PresumedLost {
@@ -133,8 +147,10 @@ struct JobRow {
     Epoch epoch;
     std::uint32_t generation = 1;
     std::optional<ServiceTime> total_deadline;
-    std::vector<AttemptRow> attempts;  // the newest alone, until load_history()
+    std::vector<AttemptRow> attempts;  // from some epoch on; at least the newest
     bool has_history = true;           // `attempts` are all of them
+    // Empty: the row is of an earlier release. The next claim reads all attempts, once.
+    std::optional<EarlierAttempts> earlier;
     std::optional<PresumedLost> presumed_lost;
     PlaceRow place;
     std::optional<PlaceRow> stored;  // the place that the tables show; nothing: a new job
@@ -156,6 +172,8 @@ struct JobRow {
     // In `ready`, and must still take its things at the claim.
     bool wants_its_things() const { return wants_its_things(place); }
     bool wants_its_things(const PlaceRow& in) const;
+    // Those before it are stored, and are hardly ever asked for.
+    void keep_newest_attempt();
     // The tables show it as it is. Called by whoever has written it.
     void mark_stored() {
         stored = place;

@@ -289,6 +289,8 @@ bool State::isolate_last(const Error& why) {
 }
 
 void State::flush() {
+    for (const auto* job : pending.jobs)
+        if (job->attempts.size() > 1) with_history_.push_back(job->id);
     tables.write(pending, at);
     fronts.note_written();
 }
@@ -334,6 +336,9 @@ void State::trim() {
     PERDURE_ASSERT(pending.jobs.empty());
     for (const auto id : ended_jobs_) let_go(id);
     ended_jobs_.clear();
+    for (const auto id : with_history_)
+        if (auto* job = loaded(id)) job->keep_newest_attempt();
+    with_history_.clear();
     if (!is_full()) return;
     std::erase_if(jobs_, [&](const auto& entry) {
         const auto& job = entry.second;

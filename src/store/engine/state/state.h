@@ -171,7 +171,8 @@ private:
 
     std::unordered_map<std::uint64_t, JobRow> jobs_;
     std::size_t jobs_bytes_ = 0;
-    std::vector<JobId> ended_jobs_;  // met in this group, some of them twice
+    std::vector<JobId> ended_jobs_;    // met in this group, some of them twice
+    std::vector<JobId> with_history_;  // written in this group, with more than their newest attempt
     JobId highest_job_;
     std::map<SessionId, Runs> runs_;
     // Nothing of the session that starts has to be confirmed before this.

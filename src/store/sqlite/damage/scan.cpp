@@ -271,6 +271,7 @@ void DamageScan::check_job(JobId id) {
     if (!job) fail_corrupt("it is not there");
     load_history(load_, *job);
     for (const auto& attempt : job->attempts) evidence_of(load_, id, attempt);
+    checkpoint_before(load_, *job, job->epoch);
     checkpoint_before(load_, *job, job->epoch.next());
     check_relations(*job);
     if (const auto* run = job->in<Run>(); run && !load_.session(run->session))

@@ -139,7 +139,9 @@ Loader::Loader(Connection& c)
                  "SELECT min(at) FROM (SELECT min(wake_at) AS at FROM timer WHERE wake_at IS NOT"
                  " NULL UNION ALL SELECT min(wake_at) FROM wait)"),
       next_date_(c, "SELECT min(date) FROM timer WHERE date IS NOT NULL"),
-      history_(c, "SELECT body FROM attempt WHERE job = ? AND epoch < ? ORDER BY epoch"),
+      history_(c,
+               "SELECT body FROM attempt WHERE job = ? AND epoch >= ? AND epoch < ?"
+               " ORDER BY epoch"),
       large_(c, "SELECT body FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
       run_(c,
            "SELECT session, assignment, state, confirm_deadline, kill_order, life FROM run"
@@ -300,9 +302,9 @@ JobRow Loader::ready_job(JobId id, const Found& row) {
     return std::move(*job);
 }
 
-std::vector<AttemptRow> Loader::history(JobId job, Epoch before) {
+std::vector<AttemptRow> Loader::history(JobId job, Epoch from, Epoch before) {
     std::vector<AttemptRow> earlier;
-    auto row = history_.query({job, before.value});
+    auto row = history_.query({job, from.value, before.value});
     while (row.next()) earlier.push_back(decode_attempt(row.bytes(0)));
     return earlier;
 }

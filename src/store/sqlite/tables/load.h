@@ -38,7 +38,7 @@ public:
     JobRow ready_job(JobId id, const Found& row);
     // The same, and from column `asked` on: shape, body_hash, submitted_at, spec of `job`.
     JobRow whole_ready_job(JobId id, const Found& row, int asked);
-    std::vector<AttemptRow> history(JobId job, Epoch before) override;
+    std::vector<AttemptRow> history(JobId job, Epoch from, Epoch before) override;
     std::string large(AttemptKey attempt, Large kind) override;
 
 private:
