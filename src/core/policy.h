@@ -116,8 +116,8 @@ struct PolicyRule {
 
 PolicyRule rule_for(const PolicyChoice& policy, CauseClass cause_class);
 
-// How often each class ended an attempt of this generation. Derived, never stored: counts
-// cannot be lost. An attempt without an end counts at its worst, as a crash. What one of the
+// How often each class ended an attempt of this generation; carried from one to the next (E4).
+// An attempt without an end counts at its worst, as a crash. What one of the
 // author's rules judged counts for that rule alone (core/custom_policy.h).
 struct CauseCounts {
     std::array<std::uint32_t, cause_class_count> of{};
