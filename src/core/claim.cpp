@@ -24,8 +24,7 @@ bool matches(const Offer& offer, const Shape& shape) {
 ClaimantDecision decide_claimant(const ClaimantFacts& f, const Timing& timing) {
     if (!f.session_is_open) return {false, "O1/session_ended"};
     if (!f.stream_is_current) return {false, "O6/older_stream"};
-    if (!f.heard_in_this_life && !zoo(Bug::unheard_session_claims))
-        return {false, "T4/suspect_until_heard"};
+    if (!f.heard_in_this_life) return {false, "T4/suspect_until_heard"};
     if (f.clock.now >= f.lease_deadline) return {false, "O3/lease_over"};
     if (is_silent(f.heard_at, f.clock.now, timing)) return {false, "O3/suspect_silent"};
     if (f.unconfirmed_start) return {false, "O3/suspect_unconfirmed_start"};

@@ -87,6 +87,14 @@ TEST(DecideClaimant, gives_nothing_to_a_suspect) {
     }
 }
 
+// T4: what the last life of the server told it may be lost.
+TEST(DecideClaimant, gives_nothing_to_a_session_that_this_life_of_the_server_has_not_heard) {
+    for (auto f : every_claimant()) {
+        f.heard_in_this_life = false;
+        EXPECT_FALSE(decide_claimant(f, timing).allowed);
+    }
+}
+
 // O3: without any claim there is no start, and deaf would be for ever.
 TEST(DecideClaimant, tries_a_deaf_session_with_one_job_when_its_time_has_come) {
     for (const auto& f : every_claimant()) {
