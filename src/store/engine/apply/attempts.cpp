@@ -130,20 +130,16 @@ Next accept(State& state, const Subject& subject, const Report& said, std::strin
     auto end = said.end;
     end.reported = true;
     keep_evidence(state, subject, said.evidence);
-    // What was begun and saved is what was committed (O10).
-    end.clean = subject.attempt->clean;
-    const auto policy = policy_of(state, *subject.job, *subject.attempt);
-    end = judged(end, policy, said.evidence.get());
     const auto epoch = subject.attempt->epoch;
     const Ownership owned{subject.job->id, subject.attempt->session()};
-    const auto next = next_after(state.job_rows(), *subject.job, epoch, end, policy);
+    const auto judgement = judge(state, *subject.job, *subject.attempt, end, said.evidence.get());
     const bool recalled = subject.run && subject.run->recalled;
     Sighting seen{.detector = recalled ? Detector::confirmation : Detector::report,
                   .rule = recalled ? "O3/handed_back" : rule,
                   .silent_for = said.age};
-    note_end(state, owned, end, seen);
-    end_attempt(state, *subject.job, epoch, end, next, seen);
-    return next;
+    note_end(state, owned, judgement.end, seen);
+    end_attempt(state, *subject.job, epoch, judgement, seen);
+    return judgement.next;
 }
 
 void file_late(State& state, const Subject& subject, const Report& said) {
@@ -257,7 +253,7 @@ EndedAttempt give_up(State& state, AttemptKey attempt, const AttemptEnd& presume
     const auto judgement = judge(state, *subject.job, *subject.attempt, presumed);
     if (!presumed.reported) ++state.change_session(owned.session).given_up;
     note_end(state, owned, judgement.end, seen);
-    end_attempt(state, *subject.job, attempt.epoch, judgement.end, judgement.next, seen);
+    end_attempt(state, *subject.job, attempt.epoch, judgement, seen);
     return {attempt, judgement.next};
 }
 

@@ -109,23 +109,28 @@ EarlierAttempts left_to(State& state, JobRow& job, const AttemptRow& next) {
     return left;
 }
 
-Next next_after(JobReader& rows, JobRow& job, Epoch epoch, const AttemptEnd& end,
-                const PolicyChoice& policy) {
-    const auto before = counts_before(rows, job, epoch, policy);
-    if (job.earlier && epoch == job.epoch) {
-        job.earlier->counted_by = end.judge;
-        job.earlier->counts = before;
-    }
-    return decide_next({.end = end,
-                        .policy = policy,
-                        .effects = job.spec->effects,
-                        .counts = with(before, end),
-                        .cancel_requested = cancel_is_ordered(job),
-                        .attempt = {job.id, epoch}});
+Judgement judge(State& state, const JobRow& job, const AttemptRow& attempt, AttemptEnd end,
+                const Evidence* evidence) {
+    const auto policy = policy_of(state, job, attempt);
+    end.clean = attempt.clean;  // what was begun and saved is what was committed (O10)
+    end = judged(end, policy, evidence);
+    const auto before = counts_before(state.job_rows(), job, attempt.epoch, policy);
+    const auto next = decide_next({.end = end,
+                                   .policy = policy,
+                                   .effects = job.spec->effects,
+                                   .counts = with(before, end),
+                                   .cancel_requested = cancel_is_ordered(job),
+                                   .attempt = {job.id, attempt.epoch}});
+    return {end, next, before};
 }
 
-void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next,
+void end_attempt(State& state, JobRow& job, Epoch epoch, const Judgement& judgement,
                  const Sighting& seen) {
+    const auto& [end, next, before] = judgement;
+    if (before && job.earlier && epoch == job.epoch) {
+        job.earlier->counted_by = end.judge;
+        job.earlier->counts = *before;
+    }
     auto& attempt = *find_attempt(state.job_rows(), job, epoch);
     PERDURE_ASSERT(end.matched == 0 || end.matched <= policy_of(state, job, attempt).rules.size());
     const auto owner = attempt.session();
@@ -157,15 +162,6 @@ bool note_hearing(State& state, SessionId session, HearingFacts::Event event, Jo
     if (decision.hearing == row->hearing) return false;
     state.change_session(session).hearing = std::move(decision.hearing);
     return decision.turned_deaf;
-}
-
-Judgement judge(State& state, JobRow& job, const AttemptRow& attempt, const AttemptEnd& presumed) {
-    const auto policy = policy_of(state, job, attempt);
-    auto end = presumed;
-    end.clean = attempt.clean;  // what was begun and saved is what was committed (O10)
-    end = judged(end, policy, nullptr);
-    const auto next = next_after(state.job_rows(), job, attempt.epoch, end, policy);
-    return {end, next};
 }
 
 }  // namespace perdure::store

@@ -21,23 +21,22 @@ CauseCounts recount(JobReader& rows, const JobRow& job, Epoch before, const Poli
 // What all attempts of the job leave to the one that begins now.
 EarlierAttempts left_to(State& state, JobRow& job, const AttemptRow& next);
 
-// What the job does after this end of one of its attempts, which this policy has judged. What it
-// has counted is written with the end.
-Next next_after(JobReader& rows, JobRow& job, Epoch epoch, const AttemptEnd& end,
-                const PolicyChoice& policy);
+// How an attempt has ended, as its policy sees it, and what its job does then.
+struct Judgement {
+    AttemptEnd end;
+    Next next;
+    std::optional<CauseCounts> before = {};  // what the policy has counted, if one was asked
+};
+// Looks only. `evidence` came with the end, if anything did.
+Judgement judge(State& state, const JobRow& job, const AttemptRow& attempt, AttemptEnd end,
+                const Evidence* evidence = nullptr);
 
 // Records the end and moves the job on, all in one: outcome or line, holders, promotion, ledger.
-void end_attempt(State& state, JobRow& job, Epoch epoch, const AttemptEnd& end, const Next& next,
+// What was counted is written with the end that it counts (E4).
+void end_attempt(State& state, JobRow& job, Epoch epoch, const Judgement& judgement,
                  const Sighting& seen);
 
 // What was seen of a session's starts (O3). True: it has turned deaf by this.
 bool note_hearing(State& state, SessionId session, HearingFacts::Event event, JobId job);
-
-// An end that nobody reported, judged, and what its job does then.
-struct Judgement {
-    AttemptEnd end;
-    Next next;
-};
-Judgement judge(State& state, JobRow& job, const AttemptRow& attempt, const AttemptEnd& presumed);
 
 }  // namespace perdure::store

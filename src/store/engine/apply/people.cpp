@@ -12,7 +12,7 @@ namespace {
 void cancel_unstarted(State& state, JobRow& job, std::string_view rule) {
     const AttemptEnd end{.cause = Cause::cancelled, .ran = Ran::no, .reported = true};
     const Next next{.state = JobState::cancelled, .rule = rule};
-    end_attempt(state, job, job.in<Run>()->epoch, end, next, Sighting{});
+    end_attempt(state, job, job.in<Run>()->epoch, {end, next}, Sighting{});
 }
 
 QuarantineFacts quarantine_facts(const JobRow& job, const DealWithQuarantined& change) {

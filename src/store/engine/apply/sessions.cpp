@@ -73,7 +73,7 @@ void inherit(State& state, const SessionRow* previous, const ListedAttempts& on_
         seen.rule = decision.rule;
         if (decision.end) {
             const auto judgement = judge(state, job, row, *decision.end);
-            end_attempt(state, job, attempt.epoch, judgement.end, judgement.next, seen);
+            end_attempt(state, job, attempt.epoch, judgement, seen);
             opened.ended.push_back({attempt, judgement.next});
         } else {
             enter(state, job, attempt.epoch, run.session, {.seen = seen});
