@@ -24,6 +24,7 @@ PresenceDecision decide_presence(const PresenceFacts& f, const Timing& timing) {
 OutputPieceDecision decide_output_piece(const OutputPieceFacts& f) {
     using Answer = OutputAnswer;
     if (f.session_is_open && f.in_run_under_it) return {Answer::accept, "O1/its_own"};
+    if (f.session_is_open && f.ended_in_its_directory) return {Answer::accept, "O1/left_on_disk"};
     if (f.may_be_reinstated) return {Answer::again, "O1/may_be_reinstated"};
     // The session that took the attempt over may be the sender's own: it has not heard of it yet.
     const bool runs = f.in_run_under_it || f.in_run_elsewhere;

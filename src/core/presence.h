@@ -28,14 +28,18 @@ struct PresenceDecision {
 };
 PresenceDecision decide_presence(const PresenceFacts& facts, const Timing& timing);
 
-// A piece of what an attempt has printed counts only while the attempt is in `run`, under the very
-// session that sends it [P2]. What may still be so later is sent again, never thrown away (O1).
+// A piece of what an attempt has printed counts while the attempt is in `run`, under the very
+// session that sends it, or if it is the rest of what has ended there [P2]. What may still be so
+// later is sent again, never thrown away (O1).
 struct OutputPieceFacts {
     bool session_is_open = false;
     bool in_run_under_it = false;
     bool in_run_elsewhere = false;  // this very attempt, under another session
-    bool may_be_reinstated =
-        false;  // presumed lost, and the sender's next heartbeat brings it back
+    // Presumed lost, and the sender's next heartbeat brings it back.
+    bool may_be_reinstated = false;
+    // It has ended by what a worker of the sender's state directory said: after a reboot that is
+    // said by the opening of the session, before any of what was left on disk can be sent.
+    bool ended_in_its_directory = false;
 };
 enum class OutputAnswer { accept, again, fenced };
 struct OutputPieceDecision {

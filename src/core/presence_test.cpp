@@ -30,15 +30,16 @@ std::vector<OutputPieceFacts> every_piece() {
         for (const bool its_own : both)
             for (const bool elsewhere : both)
                 for (const bool may_return : both)
-                    all.push_back({open, its_own, elsewhere, may_return});
+                    for (const bool ended_there : both)
+                        all.push_back({open, its_own, elsewhere, may_return, ended_there});
     return all;
 }
 
 // [P2].
-TEST(DecideOutputPiece, counts_only_for_the_running_attempt_of_an_open_session) {
+TEST(DecideOutputPiece, counts_only_in_an_open_session_for_what_runs_or_has_ended_there) {
     for (const auto& f : every_piece())
         EXPECT_EQ(decide_output_piece(f).answer == OutputAnswer::accept,
-                  f.session_is_open && f.in_run_under_it);
+                  f.session_is_open && (f.in_run_under_it || f.ended_in_its_directory));
 }
 
 // O1: otherwise a job whose end is accepted has an empty log.
@@ -60,7 +61,8 @@ TEST(DecideOutputPiece, of_an_attempt_that_somebody_else_has_or_that_has_ended_i
     for (const auto& f : every_piece()) {
         const bool somebody_elses = f.session_is_open && !f.in_run_under_it;
         const bool ended = !f.in_run_under_it && !f.in_run_elsewhere;
-        if ((somebody_elses || ended) && !f.may_be_reinstated) {
+        const bool is_its_rest = f.session_is_open && f.ended_in_its_directory;
+        if ((somebody_elses || ended) && !f.may_be_reinstated && !is_its_rest) {
             EXPECT_EQ(decide_output_piece(f).answer, OutputAnswer::fenced);
         }
     }

@@ -143,6 +143,18 @@ Task<Result<KnownJobs>> SessionService::strangers_of(std::optional<SessionView> 
     co_return co_await known_jobs(store_, std::move(ids));
 }
 
+// Whether the attempt's end is known from who ran it, and that was a worker of this directory.
+Task<Result<bool>> SessionService::ended_in(StateDirectory directory, const JobView* job,
+                                            AttemptKey attempt) {
+    if (!job) co_return false;
+    const auto is_it = [&](const AttemptView& view) { return view.epoch == attempt.epoch; };
+    const auto found = std::find_if(job->attempts.begin(), job->attempts.end(), is_it);
+    if (found == job->attempts.end() || !found->end || !found->end->reported) co_return false;
+    const auto owner = co_await store_.session(found->session);
+    if (!owner && !owner.is(Errc::not_found)) co_return owner.error();
+    co_return owner && owner->directory.same_place(directory);
+}
+
 Task<Result<LogResponse>> SessionService::logs(LogRequest request, Blobs& blobs) {
     auto view = co_await store_.session(request.session);
     if (!view && !view.is(Errc::not_found)) co_return view.error();
@@ -156,7 +168,12 @@ Task<Result<LogResponse>> SessionService::logs(LogRequest request, Blobs& blobs)
     std::vector<std::size_t> positions;  // of those in the response
     for (auto& chunk : request.chunks) {
         const auto* job = jobs->find(chunk.attempt.job);
-        const auto decision = decide_output_piece(output_facts(session, job, chunk.attempt));
+        auto facts = output_facts(session, job, chunk.attempt);
+        const auto directory = session ? session->directory : StateDirectory{};
+        const auto ended_there = co_await ended_in(directory, job, chunk.attempt);
+        if (!ended_there) co_return ended_there.error();
+        facts.ended_in_its_directory = *ended_there;
+        const auto decision = decide_output_piece(facts);
         response.answers.push_back(answer_of(decision.answer));
         if (decision.answer == OutputAnswer::again) reached<"log_chunk_again">();
         if (decision.answer == OutputAnswer::fenced) reached<"log_chunk_fenced">();

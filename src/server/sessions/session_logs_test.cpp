@@ -88,8 +88,19 @@ protected:
         co_await commit(sweep);
     }
 
-    ItemAnswer send(std::string bytes, std::uint64_t offset) {
-        LogRequest request{.session = session_};
+    // The worker of this place opens a session in another boot.
+    void reboot(SessionId next, std::uint64_t inode) {
+        run(commit({Tick{0, {1, ServiceTime{seconds(20).us}, ServiceTime{}}},
+                    OpenSession{.session = next,
+                                .directory = {"m", "b2", 1, inode},
+                                .life = 2,
+                                .worker = "w",
+                                .slots = 8,
+                                .lease = seconds(10)}}));
+    }
+
+    ItemAnswer send(std::string bytes, std::uint64_t offset, SessionId by = SessionId{9}) {
+        LogRequest request{.session = by};
         request.chunks.push_back(
             {.attempt = attempt_, .offset = offset, .bytes = std::move(bytes)});
         const auto response = run(sessions_.logs(std::move(request), blobs_));
@@ -162,6 +173,27 @@ TEST_F(SessionLogs, what_comes_while_its_attempt_is_presumed_lost_is_asked_for_a
     run_one({.kind = "k"});
     blobs_.meanwhile = [this] { return give_it_up(); };
     EXPECT_EQ(send("hello", 0), ItemAnswer::again);
+}
+
+TEST_F(SessionLogs, what_a_rebooted_host_still_has_is_kept) {
+    run_one({.kind = "k"});
+    EXPECT_EQ(send("hello ", 0), ItemAnswer::ok);
+    reboot(SessionId{10}, 1);
+    EXPECT_EQ(send("world", 6, SessionId{10}), ItemAnswer::ok);
+    EXPECT_EQ(blobs_.text, "hello world");
+}
+
+TEST_F(SessionLogs, what_another_directory_has_of_an_attempt_that_ended_here_is_fenced) {
+    run_one({.kind = "k"});
+    reboot(SessionId{10}, 1);
+    run(commit({OpenSession{.session = SessionId{11},
+                            .directory = {"m", "b2", 1, 2},
+                            .life = 1,
+                            .worker = "other",
+                            .slots = 8,
+                            .lease = seconds(10)}}));
+    EXPECT_EQ(send("hello", 0, SessionId{11}), ItemAnswer::fenced);
+    EXPECT_EQ(blobs_.text, "");
 }
 
 TEST_F(SessionLogs, a_gap_in_one_attempts_output_does_not_hold_up_the_others) {

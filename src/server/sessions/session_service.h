@@ -30,9 +30,9 @@ public:
     Task<Result<OpenAnswer>> open(OpenRequest request);
     Task<Result<std::uint64_t>> open_stream(SessionId session, std::shared_ptr<Outbox> outbox);
     void close_stream(SessionId session, std::uint64_t stream);
-    // What attempts have printed. A chunk counts only while its attempt is in `run` under that
-    // very session [P2]; it is durable in `blobs` when it is answered. While the attempt can still
-    // be reinstated the answer is `again` (O1).
+    // What attempts have printed. A chunk counts while its attempt is in `run` under that very
+    // session, or if that has ended in the session's state directory [P2]; it is durable in `blobs`
+    // when it is answered. While the attempt can still be reinstated the answer is `again` (O1).
     Task<Result<LogResponse>> logs(LogRequest request, Blobs& blobs);
     // unavailable while this server cannot commit (T3).
     Task<Result<HeartbeatAnswerMessage>> heartbeat(HeartbeatRequest request);
@@ -48,6 +48,7 @@ private:
     Error end_life_behind();
     Task<Result<KnownJobs>> strangers_of(std::optional<SessionView> session,
                                          std::vector<AttemptKey> attempts);
+    Task<Result<bool>> ended_in(StateDirectory directory, const JobView* job, AttemptKey attempt);
     ItemAnswer answer_of_unkept(AttemptKey attempt, const Error& why);
 
     Store& store_;

@@ -25,16 +25,12 @@ void Checker::kept(const LogChunk& chunk) {
 }
 
 // An attempt whose end was reported and accepted has all of its output kept, or says that it has
-// not (O1). Of one that a server gave up nothing is said: whatever it prints later is fenced. So it
-// is with `host_lost`: that end is told by the message that opens the next session (O5), before any
-// output of the old one can be sent.
+// not (O1). Of one that a server gave up nothing is said: whatever it prints later is fenced.
 void Checker::check_output(const JobView& job) {
     for (const auto& attempt : job.attempts) {
         const AttemptKey key{job.id, attempt.epoch};
         const auto* run = parts_.witness.run_of(key);
-        const bool said =
-            attempt.end && attempt.end->reported && attempt.end->cause != Cause::host_lost;
-        if (!run || !said) continue;
+        if (!run || !attempt.end || !attempt.end->reported) continue;
         if (parts_.output(key) == run->printed || says_that_some_is_missing(attempt)) continue;
         report("P9",
                fmt::format("{} epoch {} has ended ({}), and some of its output is lost",
