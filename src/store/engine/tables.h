@@ -2,15 +2,17 @@
 // a Tables writes what has changed, loads rows by key and reads lines on from a position. SQLite
 // and plain maps implement it; tests/contract runs the engine on each of them.
 //
-// What is read is what was written before, also within the transaction that is open: the engine
-// writes what is pending before it asks for it. A row that cannot be understood is a Failure
-// `corrupt`; after any Failure the engine's State is thrown away and the transaction undone.
+// What is read is what was committed: a group is applied in memory and written once, as a whole,
+// and nobody asks for what it has not written yet (state/lines.h, state/relations.h). A row that
+// cannot be understood is a Failure `corrupt`; after any Failure the engine's State is thrown away
+// and the transaction undone.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,13 +39,19 @@ public:
                                                       const std::string& key) = 0;
 };
 
+// One of the others that a job waits for.
+struct KnownAwaited {
+    JobId other;
+    AwaitedFacts facts;
+};
+
 // What jobs wait for, and their callbacks (K1 to K3).
 class RelationReader {
 public:
     virtual ~RelationReader() = default;
 
     // What decides whether a job goes on; no more than that is read.
-    virtual std::vector<AwaitedFacts> facts(JobId job) = 0;
+    virtual std::vector<KnownAwaited> facts(JobId job) = 0;
     virtual std::vector<AwaitedView> awaited(JobId job) = 0;
     // The jobs that still wait for this one, in order of their ids.
     virtual std::vector<JobId> waiters(JobId other) = 0;
@@ -64,16 +72,17 @@ class LineReader {
 public:
     virtual ~LineReader() = default;
 
-    // Called for each row: the job, its number for JobRow::read_as, and what loads the job from it.
+    // Called for each row: its place, its number for JobRow::read_as, and what loads the job.
     using LoadRow = std::function<JobRow()>;
-    using TakeRow = std::function<void(JobId, std::uint64_t read_as, const LoadRow&)>;
+    using TakeRow = std::function<void(const ClaimOrder&, std::uint64_t read_as, const LoadRow&)>;
     // Answers how many rows there were.
     virtual std::uint32_t read_line(const LineQuery& query, const TakeRow& take) = 0;
 
     virtual std::vector<ShapeId> shapes_blocked_on(const Thing& thing) = 0;
     // In the order of the line, until `is_it` answers true.
     virtual void find_blocked(const Thing& thing, ShapeId shape,
-                              const std::function<bool(JobId)>& is_it) = 0;
+                              const std::optional<ClaimOrder>& behind,
+                              const std::function<bool(const ClaimOrder&)>& is_it) = 0;
     // How many ready jobs of this shape have yet to take the thing; no more than `enough` are
     // counted.
     virtual std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) = 0;
@@ -84,8 +93,8 @@ public:
         std::optional<WallTime> date;
     };
     virtual Due next_due() = 0;
-    // When the first of all jobs that are stored was submitted.
-    virtual std::optional<ServiceTime> oldest_submit() = 0;
+    // When the first of all jobs that are stored was submitted, but for those that go.
+    virtual std::optional<ServiceTime> oldest_submit(const std::set<JobId>& gone) = 0;
     // Who owns what runs, as far as anything in a row that cannot be understood says so.
     virtual SessionId owner_of_damaged_run(JobId job) = 0;
 };
@@ -132,19 +141,17 @@ public:
     // One transaction. What is not committed is undone by whoever catches the Failure.
     virtual void begin() = 0;
     virtual void commit() = 0;
-    // Writes and empties the set. `at` is the job whose turn it is, if it is one's: the one to
-    // blame for a Failure.
+    // All that a group has changed; empties the set. `at` is the job whose turn it is, if it is
+    // one's: the one to blame for a Failure.
     virtual void write(WriteSet& set, JobId& at) = 0;
     // Slowly, from now on, so that the job to blame is known.
     virtual void write_one_by_one() = 0;
     virtual bool has_job(JobId id) = 0;
 
-    // Jobs whose retention may be over, earliest first. They are not noted any more.
-    virtual std::vector<JobId> take_to_forget(ServiceTime now, std::uint32_t max) = 0;
-    // Removes keys that are kept no longer, and answers how many.
-    virtual std::uint32_t drop_old_keys(ServiceTime now, std::uint32_t max) = 0;
-    // Removes what stands for no job any more, a piece at a time. Called by ticks.
-    virtual void tidy() = 0;
+    // Notes of jobs whose retention may be over, earliest first.
+    virtual std::vector<ForgetNote> to_forget(ServiceTime now, std::uint32_t max) = 0;
+    // Keys that are kept no longer.
+    virtual std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max) = 0;
 };
 
 }  // namespace perdure::store

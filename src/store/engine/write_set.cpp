@@ -10,6 +10,8 @@ void WriteSet::clear() {
     holders.clear();
     relations.clear();
     ledger.clear();
+    notes.clear();
+    old_keys.clear();
     keys.clear();
     shapes.clear();
     tallies.clear();
@@ -20,6 +22,7 @@ void WriteSet::clear() {
     forgotten_sessions.clear();
     servers.clear();
     service.reset();
+    tidy = false;
 }
 
 }  // namespace perdure::store

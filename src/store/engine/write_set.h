@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -86,6 +87,17 @@ struct SessionOfDirectory {
 
 using KeyName = std::pair<std::string, std::string>;  // tenant, idempotency key
 
+// Jobs whose retention may be over at one instant. The first one is its key.
+struct ForgetNote {
+    ServiceTime forget_at;
+    std::vector<JobId> jobs;
+};
+// The first of its jobs were looked at.
+struct TakenNote {
+    ForgetNote note;
+    std::size_t taken = 0;
+};
+
 struct WriteSet {
     // Each leaves the place that the tables show and enters the one that it is in; then it is
     // marked as stored. Good until they are written.
@@ -95,6 +107,8 @@ struct WriteSet {
     std::vector<HolderChange> holders;
     std::vector<RelationChange> relations;
     std::vector<Recovery> ledger;
+    std::vector<TakenNote> notes;
+    std::set<KeyName> old_keys;  // they go, before others come
     std::map<KeyName, IdempotencyRow> keys;
     std::vector<ShapeRow> shapes;
     std::vector<TallyRow> tallies;
@@ -105,6 +119,8 @@ struct WriteSet {
     std::vector<SessionId> forgotten_sessions;
     std::map<ServerId, std::optional<ServerRow>> servers;  // empty: it is removed
     std::optional<ServiceRow> service;
+    // What stands for no job any more is removed, a piece at a time: asked for by ticks.
+    bool tidy = false;
 
     void clear();
 };

@@ -31,23 +31,24 @@ Contents MemoryTables::contents() {
     return all;
 }
 
-std::vector<JobId> MemoryTables::take_to_forget(ServiceTime now, std::uint32_t max) {
-    std::vector<JobId> due;
+std::vector<ForgetNote> MemoryTables::to_forget(ServiceTime now, std::uint32_t max) {
+    std::vector<ForgetNote> due;
     for (const auto& [at, job] : rows.places.retentions()) {
         if (at > now || due.size() == max) break;
-        due.push_back(job);
+        due.push_back({at, {job}});
     }
     return due;
 }
 
-std::uint32_t MemoryTables::drop_old_keys(ServiceTime now, std::uint32_t max) {
+std::vector<KeyName> MemoryTables::old_keys(ServiceTime now, std::uint32_t max) {
     std::vector<std::pair<ServiceTime, KeyName>> old;
     for (const auto& [name, row] : rows.keys)
         if (row.until && *row.until <= now) old.emplace_back(*row.until, name);
     std::sort(old.begin(), old.end());
     if (old.size() > max) old.resize(max);
-    for (const auto& [until, name] : old) rows.keys.erase(name);
-    return static_cast<std::uint32_t>(old.size());
+    std::vector<KeyName> names;
+    for (auto& [until, name] : old) names.push_back(std::move(name));
+    return names;
 }
 
 // Without its history, as every other kind of table gives it.
@@ -80,13 +81,13 @@ std::optional<IdempotencyRow> MemoryTables::idempotency(const std::string& tenan
     return found->second;
 }
 
-std::vector<AwaitedFacts> MemoryTables::facts(JobId job) {
-    std::vector<AwaitedFacts> facts;
+std::vector<KnownAwaited> MemoryTables::facts(JobId job) {
+    std::vector<KnownAwaited> known;
     for (const auto& [after, ended] : awaited(job)) {
-        facts.push_back({.on = after.on, .ended_as = {}});
-        if (ended) facts.back().ended_as = ended->state;
+        known.push_back({after.job, {.on = after.on, .ended_as = {}}});
+        if (ended) known.back().facts.ended_as = ended->state;
     }
-    return facts;
+    return known;
 }
 
 std::vector<AwaitedView> MemoryTables::awaited(JobId job) {
@@ -123,15 +124,17 @@ std::uint32_t MemoryTables::read_line(const LineQuery& query, const TakeRow& tak
     std::uint32_t read = 0;
     for (; at != orders.end() && read < query.max; ++at, ++read) {
         id = at->job;
-        take(id, 0, load);
+        take(*at, 0, load);
     }
     return read;
 }
 
 void MemoryTables::find_blocked(const Thing& thing, ShapeId shape,
-                                const std::function<bool(JobId)>& is_it) {
-    for (const auto& order : rows.places.blocked_on(thing, shape))
-        if (is_it(order.job)) return;
+                                const std::optional<ClaimOrder>& behind,
+                                const std::function<bool(const ClaimOrder&)>& is_it) {
+    const auto& line = rows.places.blocked_on(thing, shape);
+    auto at = behind ? line.upper_bound(*behind) : line.begin();
+    while (at != line.end() && !is_it(*at)) ++at;
 }
 
 std::uint32_t MemoryTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
@@ -152,9 +155,10 @@ LineReader::Due MemoryTables::next_due() {
     return due;
 }
 
-std::optional<ServiceTime> MemoryTables::oldest_submit() {
-    if (rows.jobs.empty()) return std::nullopt;
-    return rows.jobs.begin()->second.submitted_at;
+std::optional<ServiceTime> MemoryTables::oldest_submit(const std::set<JobId>& gone) {
+    for (const auto& [id, job] : rows.jobs)
+        if (!gone.contains(id)) return job.submitted_at;
+    return std::nullopt;
 }
 
 SessionId MemoryTables::owner_of_damaged_run(JobId job) {

@@ -67,9 +67,8 @@ public:
     void write(WriteSet& set, JobId& at) override;
     void write_one_by_one() override {}
     bool has_job(JobId id) override { return rows.jobs.contains(id); }
-    std::vector<JobId> take_to_forget(ServiceTime now, std::uint32_t max) override;
-    std::uint32_t drop_old_keys(ServiceTime now, std::uint32_t max) override;
-    void tidy() override {}
+    std::vector<ForgetNote> to_forget(ServiceTime now, std::uint32_t max) override;
+    std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max) override;
 
     std::optional<JobRow> job(JobId id) override;
     std::vector<AttemptRow> history(JobId job, Epoch from, Epoch before) override;
@@ -77,7 +76,7 @@ public:
     std::optional<IdempotencyRow> idempotency(const std::string& tenant,
                                               const std::string& key) override;
 
-    std::vector<AwaitedFacts> facts(JobId job) override;
+    std::vector<KnownAwaited> facts(JobId job) override;
     std::vector<AwaitedView> awaited(JobId job) override;
     std::vector<JobId> waiters(JobId other) override;
     std::vector<AddedRow> added(JobId parent) override;
@@ -87,11 +86,11 @@ public:
     std::vector<ShapeId> shapes_blocked_on(const Thing& thing) override {
         return rows.places.shapes_blocked_on(thing);
     }
-    void find_blocked(const Thing& thing, ShapeId shape,
-                      const std::function<bool(JobId)>& is_it) override;
+    void find_blocked(const Thing& thing, ShapeId shape, const std::optional<ClaimOrder>& behind,
+                      const std::function<bool(const ClaimOrder&)>& is_it) override;
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
     std::vector<JobId> kept() override;
-    std::optional<ServiceTime> oldest_submit() override;
+    std::optional<ServiceTime> oldest_submit(const std::set<JobId>& gone) override;
     Due next_due() override;
     SessionId owner_of_damaged_run(JobId job) override;
 

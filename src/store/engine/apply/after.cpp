@@ -8,6 +8,15 @@
 #include "store/engine/apply/relations.h"
 
 namespace perdure::store {
+namespace {
+
+AfterDecision decision_of(State& state, const JobRow& job) {
+    std::vector<AwaitedFacts> others;
+    for (const auto& known : state.relations.facts(job.id)) others.push_back(known.facts);
+    return decide_after(others);
+}
+
+}  // namespace
 
 void settle_ends(State& state) {
     while (!state.ended.empty()) {
@@ -45,13 +54,13 @@ void begin_waiting(State& state, JobRow& job) {
 
 bool waits_for_others(State& state, const JobRow& job) {
     if (job.spec->after.empty()) return false;
-    const auto decision = decide_after(state.relation_rows().facts(job.id));
+    const auto decision = decision_of(state, job);
     return decision.kind != AfterDecision::Kind::go_on;
 }
 
 void look_at_waiter(State& state, JobRow& job) {
     if (job.spec->after.empty() || has_ended(state_of(job))) return;
-    const auto decision = decide_after(state.relation_rows().facts(job.id));
+    const auto decision = decision_of(state, job);
     switch (decision.kind) {
         case AfterDecision::Kind::wait: return;
         case AfterDecision::Kind::cancel:
@@ -69,7 +78,7 @@ void look_at_waiter(State& state, JobRow& job) {
 
 void tell_waiters(State& state, const JobRow& ended) {
     if (!state.relations.is_awaited(ended.id)) return;
-    const auto waiters = state.relation_rows().waiters(ended.id);
+    const auto waiters = state.relations.waiters(ended.id);
     state.relations.tell(ended.id, input_of_ended(state, ended));
     for (const auto id : waiters)
         // One that cannot be understood waits for a person; nobody else does.

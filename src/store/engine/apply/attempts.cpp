@@ -264,7 +264,7 @@ Assignment assignment_of(State& state, JobRow& job) {
             .terms = job.attempt(run.epoch)->terms,
             .spec = job.spec,
             .checkpoint = checkpoint_before(state.job_rows(), job, run.epoch),
-            .inputs = inputs_of(state.relation_rows(), job)};
+            .inputs = inputs_of(state.relations, job)};
 }
 
 void order_back(State& state, AttemptKey attempt) {

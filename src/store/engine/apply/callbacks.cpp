@@ -27,7 +27,7 @@ Known callbacks_of(State& state, const JobRow& job) {
         known.specs.push_back(callback.spec);
     }
     if (!state.relations.has_added(job.id)) return known;
-    for (const auto& added : state.relation_rows().added(job.id)) {
+    for (const auto& added : state.relations.added(job.id)) {
         if (added.number != number++)
             fail_corrupt("a callback of job " + job.id.text() + " is missing");
         known.rules.push_back({added.number, added.callback.on, added.since_generation});
@@ -48,7 +48,7 @@ bool was_made(State& state, const CallbackOf& of) {
     if (zoo(Bug::callbacks_without_generation) && of.generation > 1 &&
         was_made(state, {of.job, of.generation - 1, of.number}))
         return true;
-    return state.relation_rows().made(of).has_value();
+    return state.relations.made(of).has_value();
 }
 
 void make(State& state, const CallbackOf& of, const JobSpec& callback) {
@@ -63,7 +63,7 @@ void make(State& state, const CallbackOf& of, const JobSpec& callback) {
 
 ChangeReply answer(State& state, const JobRow& job, const AddedRow& row) {
     const CallbackOf of{job.id, row.since_generation, row.number};
-    return {CallbackAdded{.number = row.number, .made = state.relation_rows().made(of)}};
+    return {CallbackAdded{.number = row.number, .made = state.relations.made(of)}};
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ ChangeReply apply(State& state, const AddCallback& change) {
     JobRow* job = state.job(change.job);
     if (!job) return error(Errc::not_found, "there is no such job");
     std::vector<AddedRow> added;
-    if (state.relations.has_added(job->id)) added = state.relation_rows().added(job->id);
+    if (state.relations.has_added(job->id)) added = state.relations.added(job->id);
     for (const auto& row : added)
         if (row.id == change.id) return answer(state, *job, row);
     const auto number = job->spec->callbacks.size() + added.size();

@@ -24,18 +24,16 @@ constexpr std::uint32_t lines_read_max = 1'000;
 
 // A job that is not in memory is loaded with its row. One that cannot be understood is left where
 // it is: it must not stop those behind it.
-const Ready* look_at(State& state, JobId id, std::uint64_t read_as,
-                     const LineReader::LoadRow& load_row) {
-    const auto load = [&]() -> const Ready* {
+bool look_at(State& state, JobId id, std::uint64_t read_as, const LineReader::LoadRow& load_row) {
+    const auto load = [&] {
         JobRow* known = state.loaded(id);
         JobRow& job = known ? *known : state.add_ready(id, load_row);
         state.lines_are_in_memory = known != nullptr;
-        const auto* ready = job.in<Ready>();
-        if (!ready) fail_corrupt("job " + id.text() + " is listed as ready");
+        if (!job.in<Ready>()) fail_corrupt("job " + id.text() + " is listed as ready");
         job.read_as = read_as;
-        return ready;
+        return true;
     };
-    return state.book.unless_damaged(load, [&] { return damaged_job(id); }).value_or(nullptr);
+    return state.book.unless_damaged(load, [&] { return damaged_job(id); }).value_or(false);
 }
 
 // A part of a line, as it was read.
@@ -45,19 +43,19 @@ struct Part {
     bool is_damaged = false;  // a row among them could not be understood
 };
 
-Part read_line(State& state, LineReader& lines, ShapeId shape,
-               const std::optional<ClaimOrder>& behind, std::uint32_t max) {
+Part read_line(State& state, ShapeId shape, const std::optional<ClaimOrder>& behind,
+               std::uint32_t max) {
     Part part;
     part.jobs.reserve(max);
     // Lines mostly go on as they were: what was in memory, or was not, will be so next time.
     const LineQuery query{shape, behind, max, state.lines_are_in_memory};
-    const auto take = [&](JobId id, std::uint64_t read_as, const LineReader::LoadRow& load) {
-        if (const auto* ready = look_at(state, id, read_as, load))
-            part.jobs.push_back(ready->stay.order);
+    const auto take = [&](const ClaimOrder& order, std::uint64_t read_as,
+                          const LineReader::LoadRow& load) {
+        if (look_at(state, order.job, read_as, load)) part.jobs.push_back(order);
     };
-    const auto rows = lines.read_line(query, take);
-    part.is_all = rows < max;
-    part.is_damaged = part.jobs.size() < rows;
+    const auto read = state.lines().read(query, take);
+    part.is_all = read.is_all;
+    part.is_damaged = part.jobs.size() < read.rows;
     return part;
 }
 
@@ -128,9 +126,7 @@ bool Claiming::read_fronts() {
         if (state_.lines_read == lines_read_max) return false;
         ++state_.lines_read;
         const auto id = *unread.begin();
-        const auto from = fronts.read_from(id);
-        auto& lines = from.as_written ? state_.lines_as_written() : state_.lines();
-        auto part = read_line(state_, lines, id, from.behind, fronts.read_max(wanted_));
+        auto part = read_line(state_, id, fronts.read_from(id), fronts.read_max(wanted_));
         if (part.is_damaged) {
             fronts.note_damaged(id);
             read_apart(id);
@@ -145,7 +141,7 @@ const ClaimOrder* Claiming::head_of(Cursor& cursor) {
     auto& [shape, skipped, is_damaged, ahead, next] = cursor;
     while (next == ahead.jobs.size() && !ahead.is_all) {
         const auto max = is_damaged ? ahead_max : state_.fronts.read_max(wanted_);
-        ahead = read_line(state_, state_.lines(), shape, skipped, max);
+        ahead = read_line(state_, shape, skipped, max);
         next = 0;
         // If there are so many that cannot be understood, more are read: they must not hide the
         // rest.
@@ -209,7 +205,7 @@ bool Claiming::is_any_left() {
     return std::any_of(cursors_.begin(), cursors_.end(), [&](const Cursor& cursor) {
         if (!cursor.skipped) return state_.shapes.count(cursor.shape, JobState::ready) > 0;
         const auto max = cursor.is_damaged ? ahead_max : 1;
-        return !read_line(state_, state_.lines(), cursor.shape, cursor.skipped, max).jobs.empty();
+        return !read_line(state_, cursor.shape, cursor.skipped, max).jobs.empty();
     });
 }
 

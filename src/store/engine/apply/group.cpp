@@ -224,7 +224,7 @@ Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fenc
         state.tables.begin();
         if (!zoo(Bug::fence_not_raised)) ++row.fence;
         state.save_server(server);
-        state.flush();
+        state.save_all();
         state.tables.commit();
     }
     return Settled{row.last_group, row.fence};
@@ -248,8 +248,7 @@ ChangeReply apply(State& state, const Tick& change) {
     const bool is_early = change.next.now < state.tidied_at + state.timing.tick;
     if (is_early || state.stays_unwritten) return {Applied{}};
     state.tidied_at = change.next.now;
-    state.flush();
-    state.tables.tidy();
+    state.pending.tidy = true;
     return {Applied{}};
 }
 
@@ -280,7 +279,8 @@ ChangeReply apply(State& state, const PauseQueue& change) {
         return {Applied{}};
     }
     // Nobody may wait for what stands still: kept things are freed (C4).
-    for (const JobId id : state.lines().kept()) {
+    const auto kept = state.lines().kept();  // a copy: some of them go
+    for (const JobId id : kept) {
         JobRow* job = state.readable(id);
         const auto* ready = job ? job->in<Ready>() : nullptr;
         if (ready && state.is_paused(*job))

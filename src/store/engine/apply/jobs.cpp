@@ -51,8 +51,21 @@ void forget(State& state, JobRow& job) {
     state.forget(job);
 }
 
+// Jobs whose retention may be over, earliest first. They are not noted any more.
+std::vector<JobId> take_notes(State& state, std::uint32_t max) {
+    std::vector<JobId> jobs;
+    if (!state.pending.notes.empty()) return jobs;  // this group has taken some
+    for (auto& note : state.tables.to_forget(state.now(), max)) {
+        const auto taken = std::min<std::size_t>(note.jobs.size(), max - jobs.size());
+        jobs.insert(jobs.end(), note.jobs.begin(),
+                    note.jobs.begin() + static_cast<std::ptrdiff_t>(taken));
+        state.pending.notes.push_back({std::move(note), taken});
+    }
+    return jobs;
+}
+
 void forget_sessions(State& state, std::uint32_t max) {
-    const auto oldest = state.lines().oldest_submit();
+    const auto oldest = state.tables.lines().oldest_submit(state.forgotten());
     std::vector<SessionId> unneeded;
     for (const auto& [id, session] : state.sessions()) {
         if (unneeded.size() == max) break;
@@ -236,8 +249,7 @@ void end_wait(State& state, JobRow& job, const WaitDecision& decision) {
 
 ChangeReply apply(State& state, const ForgetEnded& change) {
     Forgotten forgotten;
-    state.flush();
-    const auto noted = state.tables.take_to_forget(state.now(), change.max);
+    const auto noted = take_notes(state, change.max);
     for (const auto id : noted) {
         JobRow* job = state.readable(id);
         const auto* outcome = job ? job->in<Outcome>() : nullptr;

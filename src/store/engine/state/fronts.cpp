@@ -43,30 +43,6 @@ std::uint32_t Fronts::read_max(std::uint32_t wanted) const {
     return std::min(std::max(wanted, wanted_min), static_cast<std::uint32_t>(front_max()));
 }
 
-// The row of this job is not as it was written.
-void Fronts::note_pending(ShapeId id, Line& line, const ClaimOrder& order) {
-    if (line.pending == Pending::nothing) pending_.push_back(id);
-    const bool is_behind = !line.end || *line.end < order;
-    line.pending = is_behind ? Pending::behind_front : std::max(line.pending, Pending::in_front);
-}
-
-void Fronts::note_written() {
-    for (const auto id : pending_)
-        if (const auto found = lines_.find(id); found != lines_.end())
-            found->second.pending = Pending::nothing;
-    pending_.clear();
-}
-
-Fronts::ReadFrom Fronts::read_from(ShapeId id) const {
-    const Line& line = lines_.at(id);
-    switch (line.pending) {
-        case Pending::nothing: return {.behind = std::nullopt, .as_written = true};
-        case Pending::in_front: return {.behind = line.end, .as_written = true};
-        case Pending::behind_front: break;
-    }
-    return {};
-}
-
 void Fronts::enter(ShapeId id, const ClaimOrder& order) {
     ranking_.enter(id);
     Line& line = add(id);
@@ -75,7 +51,6 @@ void Fronts::enter(ShapeId id, const ClaimOrder& order) {
     } else {
         line.end.reset();  // somebody may be before it again
     }
-    note_pending(id, line, order);
     if (!line.front.empty() && !line.end) line.end = line.front.front();
     keep_to_budget(id, line);
     list(id, line);
@@ -101,7 +76,6 @@ void Fronts::leave(ShapeId id, const ClaimOrder& order) {
     if (found == lines_.end()) return;
     Line& line = found->second;
     auto& front = line.front;
-    note_pending(id, line, order);
     const auto before = front.size();
     if (!front.empty() && front.back() == order) {
         front.pop_back();
@@ -165,7 +139,6 @@ void Fronts::shorten(Line& line) {
     front.shrink_to_fit();
     line.is_all = false;
     line.end = front.front();
-    if (line.pending != Pending::nothing) line.pending = Pending::behind_front;
 }
 
 const std::set<ShapeId>& Fronts::unread(const std::string& tenant) const {
@@ -196,7 +169,6 @@ void Fronts::forget_front(ShapeId id) {
     line.known = Known::nothing;
     clear_front(line);
     line.end.reset();
-    if (line.pending != Pending::nothing) line.pending = Pending::behind_front;
     line.tenant->unread.insert(id);
     list(id, line);
 }

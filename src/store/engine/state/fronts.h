@@ -40,14 +40,8 @@ public:
     const std::set<ShapeId>& damaged(const std::string& tenant) const;
     // How many jobs to read of a line: there is one budget for all of them.
     std::uint32_t read_max(std::uint32_t wanted) const;
-    // From where on to read an unread line: what is before it has left. Mostly that can be done
-    // without writing first what is pending, which is written faster all at once.
-    struct ReadFrom {
-        std::optional<ClaimOrder> behind;
-        bool as_written = false;
-    };
-    ReadFrom read_from(ShapeId id) const;
-    void note_written();  // all that was pending
+    // Behind whom to read an unread line: all before have left. Nothing: from its beginning on.
+    std::optional<ClaimOrder> read_from(ShapeId id) const { return lines_.at(id).end; }
     // The first of a line, in order; `is_all`: there are no others.
     void read(ShapeId id, std::vector<ClaimOrder> front, bool is_all);
     void forget_front(ShapeId id);  // it is unread again
@@ -67,7 +61,6 @@ private:
         std::set<ShapeId> damaged;
     };
     enum class Known { front, nothing, damage };
-    enum class Pending { nothing, in_front, behind_front };
     struct Line {
         Tenant* tenant = nullptr;
         Known known = Known::front;
@@ -75,14 +68,12 @@ private:
         bool is_hidden = false;
         std::vector<ClaimOrder> front;  // the first one last
         std::optional<ClaimOrder> end;  // how far `front` went, whoever has left it since
-        Pending pending = Pending::nothing;
-        bool is_long = false;  // it is among `long_`
+        bool is_long = false;           // it is among `long_`
     };
     Line& add(ShapeId id);
     const Tenant* find_tenant(const std::string& name) const;
     std::size_t front_max() const;
     void enter_front(Line& line, const ClaimOrder& order);
-    void note_pending(ShapeId id, Line& line, const ClaimOrder& order);
     void update(ShapeId id, Line& line);
     void list(ShapeId id, Line& line);
     void clear_front(Line& line);
@@ -93,7 +84,6 @@ private:
     Ranking ranking_;
     std::map<std::string, Tenant> tenants_;
     std::unordered_map<ShapeId, Line> lines_;  // without those that are known to be empty
-    std::vector<ShapeId> pending_;
     std::size_t jobs_ = 0;
     std::set<ShapeId> long_;  // lines of which more than one job was known
     ShapeId shortened_ = 0;   // the last one that was made shorter

@@ -25,8 +25,9 @@ State::State(Tables& of, const Timing& t, const QueueWeights& weights, DamageBoo
       shapes(contents, pending, b),
       fronts(shapes, weights),
       holders(contents, pending, b),
-      relations(contents, pending),
+      relations(tables.relations(), contents, pending),
       service(contents.service),
+      lines_(tables.lines(), jobs_),
       highest_job_(contents.highest_job),
       servers_(std::move(contents.servers)) {
     written_tick_ = service.clock.tick;
@@ -88,6 +89,7 @@ void State::check_run(JobId id, const JobRow& job) {
 void State::check_kept(Holding& holding) {
     for (const auto id : tables.lines().kept()) {
         holding.insert(id);
+        lines_.note_kept(id);
         const auto* job = readable(id);
         const auto* ready = job ? job->in<Ready>() : nullptr;
         if (ready && ready->kept_until) check_run(id, *job);

@@ -23,15 +23,6 @@ std::size_t size_of(const JobSpec& spec) {
 
 }  // namespace
 
-// Writes one part of what is pending, and leaves the rest.
-template <class Part>
-void State::write_now(Part WriteSet::*part) {
-    if ((pending.*part).empty()) return;
-    WriteSet now;
-    std::swap(now.*part, pending.*part);
-    tables.write(now, at);
-}
-
 bool State::holds_its_things(const JobRow& job) const {
     return std::all_of(job.things.begin(), job.things.end(),
                        [&](const Thing& t) { return holders.is_held_by(t, job.id); });
@@ -45,7 +36,7 @@ JobRow* State::loaded(JobId id) {
 JobRow* State::job(JobId id) {
     at = id;
     if (auto* found = loaded(id)) return found;
-    if (id > highest_job_) return nullptr;
+    if (id > highest_job_ || forgotten_.contains(id)) return nullptr;
     leave_alone_if_damaged(id);
     auto loaded = tables.jobs().job(id);
     return loaded ? &add(std::move(*loaded)) : nullptr;
@@ -129,22 +120,23 @@ void State::put(JobRow& job, PlaceRow next) {
     at = job.id;
     const bool is_new = !job.stored && !job.changed;
     if (!is_new) index(job, -1);
-    job.place = std::move(next);
+    std::swap(job.place, next);
     index(job, 1);
+    lines_.note_move(job, is_new ? nullptr : &next);
     touch(job);
     if (job.in<Ready>()) work_appeared = true;
     if (job.in<Outcome>()) ended_jobs_.push_back(job.id);
 }
 
 void State::forget(JobRow& job) {
-    flush();
     index(job, -1);
+    lines_.leave(job, job.place);
+    if (job.changed) std::erase(pending.jobs, &job);
     jobs_bytes_ -= size_of(*job.spec);
     const auto id = job.id;
     pending.forgotten.push_back(relations.forget(std::move(job)));
     jobs_.erase(id.value);
-    // Whoever asks for it now must not find it.
-    write_now(&WriteSet::forgotten);
+    forgotten_.insert(id);
 }
 
 void State::keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string* bytes) {
@@ -163,20 +155,20 @@ void State::keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string
     touch(job);
 }
 
-LineReader& State::lines() {
-    flush();
-    return tables.lines();
+std::string State::JobRows::large(AttemptKey attempt, Large kind) {
+    const auto& pending = of_.pending.large;
+    const auto found = std::find_if(pending.rbegin(), pending.rend(), [&](const LargeChange& c) {
+        return c.attempt == attempt && c.kind == kind;
+    });
+    if (found != pending.rend() && found->bytes) return *found->bytes;
+    return of_.tables.jobs().large(attempt, kind);
 }
 
-// Jobs themselves are in memory while they are changed.
-JobReader& State::job_rows() {
-    write_now(&WriteSet::large);
-    return tables.jobs();
-}
-
-RelationReader& State::relation_rows() {
-    write_now(&WriteSet::relations);
-    return tables.relations();
+std::optional<IdempotencyRow> State::JobRows::idempotency(const std::string& tenant,
+                                                          const std::string& key) {
+    const auto found = of_.pending.keys.find({tenant, key});
+    if (found != of_.pending.keys.end()) return found->second;
+    return of_.tables.jobs().idempotency(tenant, key);
 }
 
 const State::Runs& State::runs_of(SessionId session) const {
@@ -270,9 +262,7 @@ void State::remove_server(ServerId id) {
 }
 
 std::optional<IdempotencyRow> State::key(const JobSpec& spec) {
-    const auto found = pending.keys.find({spec.tenant, *spec.idempotency_key});
-    if (found != pending.keys.end()) return found->second;
-    return tables.jobs().idempotency(spec.tenant, *spec.idempotency_key);
+    return job_rows_.idempotency(spec.tenant, *spec.idempotency_key);
 }
 
 void State::put_key(const JobSpec& spec, const IdempotencyRow& row) {
@@ -280,19 +270,14 @@ void State::put_key(const JobSpec& spec, const IdempotencyRow& row) {
 }
 
 std::uint32_t State::drop_old_keys(std::uint32_t max) {
-    write_now(&WriteSet::keys);
-    return tables.drop_old_keys(now(), max);
+    const auto old = tables.old_keys(now(), max);
+    for (const auto& name : old)
+        if (!pending.keys.contains(name)) pending.old_keys.insert(name);
+    return static_cast<std::uint32_t>(old.size());
 }
 
 bool State::isolate_last(const Error& why) {
     return at && tables.has_job(at) && book.isolate(at, why.what);
-}
-
-void State::flush() {
-    for (const auto* job : pending.jobs)
-        if (job->attempts.size() > 1) with_history_.push_back(job->id);
-    tables.write(pending, at);
-    fronts.note_written();
 }
 
 const LineReader::Due& State::next_due() {
@@ -319,7 +304,12 @@ void State::save_all() {
     for (const auto id : changed_sessions_) pending.sessions.push_back(&sessions_.at(id));
     changed_sessions_.clear();
     pending.service = service;
-    flush();
+    for (const auto* job : pending.jobs)
+        if (job->attempts.size() > 1) with_history_.push_back(job->id);
+    tables.write(pending, at);
+    lines_.note_written();
+    relations.note_written();
+    forgotten_.clear();
 }
 
 bool State::is_full() const { return jobs_.size() > jobs_max || jobs_bytes_ > bytes_max; }

@@ -1,8 +1,7 @@
 // State: the working set that changes are applied to. Small tables are here as a whole; jobs are
 // loaded when they are needed and kept for a while. All of it is only ever a copy of committed rows
 // and of the group that is being applied: after a failure the whole State is thrown away.
-// What has changed is pending until it is written: at the end of the group, or before somebody
-// asks the tables for rows that may be among it.
+// What has changed is pending until the end of the group; then it is written, once.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 #include "store/engine/rows/rows.h"
 #include "store/engine/state/fronts.h"
 #include "store/engine/state/holders.h"
+#include "store/engine/state/lines.h"
 #include "store/engine/state/relations.h"
 #include "store/engine/state/shapes.h"
 #include "store/engine/tables.h"
@@ -87,14 +87,13 @@ public:
     void touch(JobRow& job);
     void put(JobRow& job, PlaceRow next);
     void forget(JobRow& job);
+    const std::set<JobId>& forgotten() const { return forgotten_; }  // by this group
     void keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string* bytes);
 
-    // The tables, as they are with all that has happened to the rows that are asked for.
-    LineReader& lines();
-    LineReader& lines_as_written() { return tables.lines(); }
-    JobReader& job_rows();
-    RelationReader& relation_rows();
-    ServiceTime tidied_at;            // wakes were, last
+    // What the tables show, and this group has changed.
+    Lines& lines() { return lines_; }
+    JobReader& job_rows() { return job_rows_; }
+    ServiceTime tidied_at;            // the tables were, last
     bool lines_are_in_memory = true;  // the last job that was met in a line was
     // An attempt in `run`, as far as heartbeats and sweeps judge it: they look at its job only if
     // something is to be done.
@@ -141,8 +140,7 @@ public:
     void put_key(const JobSpec& spec, const IdempotencyRow& row);
     std::uint32_t drop_old_keys(std::uint32_t max);  // how many
 
-    // Writes everything that has changed. Before the commit, and only then, save_all().
-    void flush();
+    // Writes everything that has changed: once, before the commit.
     void save_all();
     // Jobs that have ended are let go, and others when there are too many.
     void trim();
@@ -159,8 +157,6 @@ private:
     void check_run(JobId id, const JobRow& job);
     void check_holders(const Holding& holding);
     void note_damaged_run(const Contents::RunOf& run);
-    template <class Part>
-    void write_now(Part WriteSet::*part);
     void note_overdue(ServiceTime from) {
         none_overdue_until_ = std::min(none_overdue_until_, from);
     }
@@ -169,7 +165,26 @@ private:
     bool is_full() const;
     void let_go(JobId id);
 
-    std::unordered_map<std::uint64_t, JobRow> jobs_;
+    // Rows by key; what is pending is not asked for from the tables.
+    class JobRows : public JobReader {
+    public:
+        explicit JobRows(State& of) : of_(of) {}
+        std::optional<JobRow> job(JobId id) override { return of_.tables.jobs().job(id); }
+        std::vector<AttemptRow> history(JobId job, Epoch from, Epoch before) override {
+            return of_.tables.jobs().history(job, from, before);
+        }
+        std::string large(AttemptKey attempt, Large kind) override;
+        std::optional<IdempotencyRow> idempotency(const std::string& tenant,
+                                                  const std::string& key) override;
+
+    private:
+        State& of_;
+    };
+
+    JobsInMemory jobs_;
+    Lines lines_;
+    JobRows job_rows_{*this};
+    std::set<JobId> forgotten_;  // by this group
     std::size_t jobs_bytes_ = 0;
     std::vector<JobId> ended_jobs_;    // met in this group, some of them twice
     std::vector<JobId> with_history_;  // written in this group, with more than their newest attempt

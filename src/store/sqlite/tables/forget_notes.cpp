@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::size_t jobs_in_row_max = 500;
 
-struct Note {
-    ServiceTime forget_at;
-    std::vector<JobId> jobs;  // the first one is its key
-};
-
 // A note that cannot be understood must not keep everybody else from being removed.
 std::vector<JobId> jobs_of(const Found& row) {
     const JobId first{row.bits(1)};
@@ -60,24 +55,22 @@ void ForgetNotes::write(ServiceTime forget_at, const JobId* jobs, std::size_t co
     insert_.run_one({forget_at, jobs[0], Value::blob(others.take())});
 }
 
-std::vector<JobId> ForgetNotes::take_due(ServiceTime now, std::uint32_t max) {
-    std::vector<Note> notes;
+std::vector<ForgetNote> ForgetNotes::due(ServiceTime now, std::uint32_t max) {
+    std::vector<ForgetNote> notes;
     std::size_t found = 0;
-    {
-        auto row = due_.query({now, max});
-        while (found < max && row.next()) {
-            notes.push_back({ServiceTime{row.number(0)}, jobs_of(row)});
-            found += notes.back().jobs.size();
-        }
+    auto row = due_.query({now, max});
+    while (found < max && row.next()) {
+        notes.push_back({ServiceTime{row.number(0)}, jobs_of(row)});
+        found += notes.back().jobs.size();
     }
-    std::vector<JobId> due;
-    for (const auto& [forget_at, jobs] : notes) {
-        delete_.run_one({forget_at, jobs.front()});
-        const auto room = std::min<std::size_t>(jobs.size(), max - due.size());
-        due.insert(due.end(), jobs.begin(), jobs.begin() + static_cast<std::ptrdiff_t>(room));
-        if (room < jobs.size()) write(forget_at, jobs.data() + room, jobs.size() - room);
-    }
-    return due;
+    return notes;
+}
+
+void ForgetNotes::take(const TakenNote& taken) {
+    const auto& [forget_at, jobs] = taken.note;
+    delete_.run_one({forget_at, jobs.front()});
+    if (taken.taken < jobs.size())
+        write(forget_at, jobs.data() + taken.taken, jobs.size() - taken.taken);
 }
 
 }  // namespace perdure::store::sqlite

@@ -10,6 +10,7 @@
 
 #include "base/id.h"
 #include "base/time.h"
+#include "store/engine/write_set.h"
 #include "store/sqlite/db/statement.h"
 
 namespace perdure::store::sqlite {
@@ -24,8 +25,9 @@ public:
     // Written by finish().
     void add(ServiceTime forget_at, JobId job) { added_[forget_at].push_back(job); }
     void finish();
-    // Removes what is noted until now, earliest first, and says whom it was about.
-    std::vector<JobId> take_due(ServiceTime now, std::uint32_t max);
+    // Earliest first: those of about `max` jobs.
+    std::vector<ForgetNote> due(ServiceTime now, std::uint32_t max);
+    void take(const TakenNote& note);
 
 private:
     void write(ServiceTime forget_at, const JobId* jobs, std::size_t count);

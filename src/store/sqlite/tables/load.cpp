@@ -134,7 +134,7 @@ Loader::Loader(Connection& c)
                    "SELECT job, body_hash, gone_as, kept_until FROM idempotency"
                    " WHERE tenant = ? AND key = ?"),
       job_(c, "SELECT shape, body_hash, submitted_at, spec FROM job WHERE id = ?"),
-      oldest_submit_(c, "SELECT submitted_at FROM job ORDER BY id LIMIT 1"),
+      oldest_submit_(c, "SELECT submitted_at, id FROM job ORDER BY id"),
       next_wake_(c,
                  "SELECT min(at) FROM (SELECT min(wake_at) AS at FROM timer WHERE wake_at IS NOT"
                  " NULL UNION ALL SELECT min(wake_at) FROM wait)"),
@@ -223,9 +223,11 @@ LineReader::Due Loader::next_due() {
     return due;
 }
 
-std::optional<ServiceTime> Loader::oldest_submit() {
+std::optional<ServiceTime> Loader::oldest_submit(const std::set<JobId>& gone) {
     auto row = oldest_submit_.query({});
-    if (!row.next()) return std::nullopt;
+    do {
+        if (!row.next()) return std::nullopt;
+    } while (gone.contains(JobId{row.bits(1)}));
     const auto at = row.number(0);
     // If it is damaged nobody knows: then as early as can be.
     return ServiceTime{at < 0 || at > instant_max ? 0 : at};

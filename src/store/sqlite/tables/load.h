@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,8 +30,8 @@ public:
     std::optional<IdempotencyRow> idempotency(const std::string& tenant,
                                               const std::string& key) override;
 
-    // When the first of all jobs that are stored was submitted.
-    std::optional<ServiceTime> oldest_submit();
+    // When the first of all jobs that are stored was submitted, but for those that go.
+    std::optional<ServiceTime> oldest_submit(const std::set<JobId>& gone);
     LineReader::Due next_due();
     std::optional<JobRow> job(JobId id) override;
     // The same for a row of `ready`: rank, since, queue_deadline, kept_until, avoid, avoid_until,

@@ -15,7 +15,7 @@ On on_of(const Found& row, int column) {
 }  // namespace
 
 RelationLoader::RelationLoader(Connection& c)
-    : facts_(c, "SELECT on_end, state FROM awaited WHERE job = ? ORDER BY number"),
+    : facts_(c, "SELECT on_end, state, other FROM awaited WHERE job = ? ORDER BY number"),
       awaited_(c, "SELECT other, on_end, ended FROM awaited WHERE job = ? ORDER BY number"),
       waiters_(c,
                "SELECT DISTINCT job FROM awaited WHERE other = ? AND state IS NULL ORDER BY job"),
@@ -27,11 +27,12 @@ RelationLoader::RelationLoader(Connection& c)
             " ORDER BY generation, number"),
       made_one_(c, "SELECT job FROM made WHERE parent = ? AND generation = ? AND number = ?") {}
 
-std::vector<AwaitedFacts> RelationLoader::facts(JobId job) {
-    std::vector<AwaitedFacts> others;
+std::vector<KnownAwaited> RelationLoader::facts(JobId job) {
+    std::vector<KnownAwaited> others;
     auto row = facts_.query({job});
     while (row.next()) {
-        auto& facts = others.emplace_back(AwaitedFacts{.on = on_of(row, 0), .ended_as = {}});
+        const JobId other{row.bits(2)};
+        auto& facts = others.emplace_back(KnownAwaited{other, {on_of(row, 0), {}}}).facts;
         if (row.is_null(1)) continue;
         const auto state = static_cast<JobState>(row.number(1));
         if (row.bits(1) >= places.size() || !has_ended(state))

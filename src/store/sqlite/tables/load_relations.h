@@ -14,7 +14,7 @@ class RelationLoader : public RelationReader {
 public:
     explicit RelationLoader(Connection& connection);
 
-    std::vector<AwaitedFacts> facts(JobId job) override;
+    std::vector<KnownAwaited> facts(JobId job) override;
     std::vector<AwaitedView> awaited(JobId job) override;
     std::vector<JobId> waiters(JobId other) override;
     std::vector<AddedRow> added(JobId parent) override;

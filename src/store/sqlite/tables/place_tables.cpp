@@ -28,6 +28,27 @@ std::int64_t rank_of(const ClaimOrder& order) {
     return 2 * order.priority + (order.behind_the_first ? 1 : 0);
 }
 
+// If the row is damaged, it is some order: whoever loads the job will see it.
+ClaimOrder order_of(std::int64_t rank, std::int64_t since, JobId job) {
+    return {.priority = static_cast<std::uint8_t>(rank / 2),
+            .behind_the_first = rank % 2 != 0,
+            .since = ServiceTime{since},
+            .job = job};
+}
+
+// A position in a line, as its columns say it.
+struct Behind {
+    explicit Behind(const std::optional<ClaimOrder>& order) {
+        if (!order) return;
+        rank = rank_of(*order);
+        since = order->since.us;
+        job = static_cast<std::int64_t>(order->job.value);
+    }
+    std::int64_t rank = INT64_MIN;
+    std::int64_t since = INT64_MIN;
+    std::int64_t job = INT64_MIN;
+};
+
 // Where it first gets in line needs no row in `line`.
 bool is_in_first_line(const JobRow& job, const ClaimOrder& order) {
     return order.behind_the_first && order.priority == job.spec->priority &&
@@ -97,8 +118,9 @@ PlaceTables::PlaceTables(Connection& c, Loader& load)
                   "SELECT shape FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
                   " AND shape > ? AND kind IS NOT NULL ORDER BY shape LIMIT 1"),
       blocked_line_(c,
-                    "SELECT job FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
-                    " AND shape = ? AND kind IS NOT NULL ORDER BY rank, since, job"),
+                    "SELECT rank, since, job FROM blocked WHERE tenant = ? AND kind = ?"
+                    " AND name = ? AND shape = ? AND kind IS NOT NULL"
+                    " AND (rank, since, job) > (?, ?, ?) ORDER BY rank, since, job"),
       wanting_(c,
                "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ?"
                " AND name = ? AND shape = ? LIMIT ?)"),
@@ -282,9 +304,8 @@ void PlaceTables::write(const LargeChange& change) {
 
 Found PlaceTables::line_after(const LineQuery& query) {
     auto& line = query.jobs_are_loaded ? line_after_ : whole_line_after_;
-    if (!query.behind) return line.query({query.shape, INT64_MIN, INT64_MIN, INT64_MIN, query.max});
-    const auto& behind = *query.behind;
-    return line.query({query.shape, rank_of(behind), behind.since, behind.job, query.max});
+    const Behind behind(query.behind);
+    return line.query({query.shape, behind.rank, behind.since, behind.job, query.max});
 }
 
 std::uint32_t PlaceTables::read_line(const LineQuery& query, const TakeRow& take) {
@@ -298,7 +319,7 @@ std::uint32_t PlaceTables::read_line(const LineQuery& query, const TakeRow& take
     std::uint32_t rows = 0;
     for (; row.next(); ++rows) {
         id = JobId{row.bits(line_job)};
-        take(id, ++rows_read_, load);
+        take(order_of(row.number(0), row.number(1), id), ++rows_read_, load);
     }
     return rows;
 }
@@ -315,10 +336,13 @@ std::vector<ShapeId> PlaceTables::shapes_blocked_on(const Thing& thing) {
 }
 
 void PlaceTables::find_blocked(const Thing& thing, ShapeId shape,
-                               const std::function<bool(JobId)>& is_it) {
-    auto row = blocked_line_.query({thing.tenant, code(thing.kind), thing.name, shape});
+                               const std::optional<ClaimOrder>& behind,
+                               const std::function<bool(const ClaimOrder&)>& is_it) {
+    const Behind from(behind);
+    auto row = blocked_line_.query(
+        {thing.tenant, code(thing.kind), thing.name, shape, from.rank, from.since, from.job});
     while (row.next())
-        if (is_it({row.bits(0)})) return;
+        if (is_it(order_of(row.number(0), row.number(1), JobId{row.bits(2)}))) return;
 }
 
 std::uint32_t PlaceTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {

@@ -29,18 +29,21 @@ public:
 
     std::uint32_t read_line(const LineQuery& query, const TakeRow& take) override;
     std::vector<ShapeId> shapes_blocked_on(const Thing& thing) override;
-    void find_blocked(const Thing& thing, ShapeId shape,
-                      const std::function<bool(JobId)>& is_it) override;
+    void find_blocked(const Thing& thing, ShapeId shape, const std::optional<ClaimOrder>& behind,
+                      const std::function<bool(const ClaimOrder&)>& is_it) override;
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
     std::vector<JobId> kept() override;
-    std::optional<ServiceTime> oldest_submit() override { return load_.oldest_submit(); }
+    std::optional<ServiceTime> oldest_submit(const std::set<JobId>& gone) override {
+        return load_.oldest_submit(gone);
+    }
     Due next_due() override { return load_.next_due(); }
     SessionId owner_of_damaged_run(JobId job) override;
 
-    // Whose retention may be over. They are not noted any more.
-    std::vector<JobId> take_to_forget(ServiceTime now, std::uint32_t max) {
-        return forget_notes_.take_due(now, max);
+    // Whose retention may be over.
+    std::vector<ForgetNote> to_forget(ServiceTime now, std::uint32_t max) {
+        return forget_notes_.due(now, max);
     }
+    void write(const TakenNote& note) { forget_notes_.take(note); }
 
     void tidy_wakes() { wakes_.tidy(); }
 

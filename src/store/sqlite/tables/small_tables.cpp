@@ -61,9 +61,17 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
       put_key_(c,
                "INSERT OR REPLACE INTO idempotency (tenant, key, job, body_hash, gone_as,"
                " kept_until) VALUES (?, ?, ?, ?, ?, ?)"),
-      drop_keys_(c,
-                 "DELETE FROM idempotency WHERE (tenant, key) IN (SELECT tenant, key FROM"
-                 " idempotency WHERE kept_until <= ? ORDER BY kept_until LIMIT ?)") {}
+      drop_key_(c, "DELETE FROM idempotency WHERE tenant = ? AND key = ?"),
+      old_keys_(c,
+                "SELECT tenant, key FROM idempotency WHERE kept_until <= ?"
+                " ORDER BY kept_until LIMIT ?") {}
+
+std::vector<KeyName> SmallTables::old_keys(ServiceTime now, std::uint32_t max) {
+    std::vector<KeyName> names;
+    auto row = old_keys_.query({now, max});
+    while (row.next()) names.emplace_back(row.text(0), row.text(1));
+    return names;
+}
 
 void SmallTables::write_rows_of_jobs(const WriteSet& set, JobId& at) {
     for (const auto& change : set.holders) {
@@ -78,6 +86,8 @@ void SmallTables::write_rows_of_jobs(const WriteSet& set, JobId& at) {
         at = entry.attempt.job;
         write(entry);
     }
+    at = {};
+    for (const auto& [tenant, key] : set.old_keys) drop_key_.run_one({tenant, key});
     for (const auto& [name, row] : set.keys) {
         at = row.job;
         write(name, row);

@@ -19,9 +19,7 @@ public:
     void write_others(const WriteSet& set);
     // All that belongs to a job and is in none of its places.
     void forget(const ForgottenJob& forgotten);
-    std::uint32_t drop_old_keys(ServiceTime now, std::uint32_t max) {
-        return static_cast<std::uint32_t>(drop_keys_.run({now, max}));
-    }
+    std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max);
 
 private:
     void write(const HolderChange& change);
@@ -38,7 +36,7 @@ private:
     Statement await_, tell_, add_, made_, forget_awaited_, forget_added_, forget_made_;
     Statement ledger_, forget_ledger_;
     Statement save_session_, save_directory_, delete_session_, delete_directory_;
-    Statement put_key_, drop_keys_;
+    Statement put_key_, drop_key_, old_keys_;
 };
 
 }  // namespace perdure::store::sqlite

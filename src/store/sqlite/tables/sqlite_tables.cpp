@@ -28,7 +28,9 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
         small_.forget(forgotten);
     }
     at = {};
+    for (const auto& note : set.notes) places_.write(note);
     small_.write_others(set);
+    if (set.tidy) places_.tidy_wakes();
     set.clear();
 }
 

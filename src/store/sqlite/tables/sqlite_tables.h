@@ -28,13 +28,12 @@ public:
     void write_one_by_one() override { places_.write_one_by_one(); }
     bool has_job(JobId id) override;
 
-    std::vector<JobId> take_to_forget(ServiceTime now, std::uint32_t max) override {
-        return places_.take_to_forget(now, max);
+    std::vector<ForgetNote> to_forget(ServiceTime now, std::uint32_t max) override {
+        return places_.to_forget(now, max);
     }
-    std::uint32_t drop_old_keys(ServiceTime now, std::uint32_t max) override {
-        return small_.drop_old_keys(now, max);
+    std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max) override {
+        return small_.old_keys(now, max);
     }
-    void tidy() override { places_.tidy_wakes(); }
 
 private:
     // contents.cpp
