@@ -16,6 +16,9 @@ QuarantineDecision decide_quarantine(QuarantineAction action, const QuarantineFa
     using Kind = QuarantineDecision::Kind;
     if (f.state != JobState::quarantined) return {.rule = "E2/not_quarantined"};
     const bool alive = !f.process_known_dead;
+    // Who waits for this generation must not be told of the end of another one.
+    const bool begins_another = action != QuarantineAction::discard;
+    if (begins_another && f.is_still_told) return {.rule = "E2/still_told"};
     switch (action) {
         case QuarantineAction::release:
             if (alive && !f.may_still_run) return {.rule = "E2/may_still_run"};

@@ -26,6 +26,7 @@ struct QuarantineFacts {
     bool process_known_dead = true;  // the last attempt's
     bool may_still_run = false;      // the person's flag --may-still-run
     std::optional<AttemptEnd> late_result;
+    bool is_still_told = false;  // that it has ended: others wait for it, and not all know yet (C8)
 };
 struct QuarantineDecision {
     enum class Kind { refuse, new_generation, end_generation, mark_discarded } kind = Kind::refuse;

@@ -56,8 +56,10 @@ std::vector<Act> every_act() {
                     for (const bool may_still_run : {false, true})
                         for (const auto& late :
                              {std::optional<AttemptEnd>{}, std::optional{good}, std::optional{bad}})
-                            all.push_back(
-                                {action, {row.state, discarded, dead, may_still_run, late}});
+                            for (const bool told : {false, true})
+                                all.push_back(
+                                    {action,
+                                     {row.state, discarded, dead, may_still_run, late, told}});
     return all;
 }
 
@@ -79,7 +81,8 @@ TEST(DecideQuarantine, releases_beside_a_live_process_only_if_a_person_says_so) 
         if (act.facts.state != JobState::quarantined) continue;
         if (act.action != QuarantineAction::release) continue;
         const auto decision = decide(act);
-        const bool allowed = act.facts.process_known_dead || act.facts.may_still_run;
+        const bool allowed =
+            (act.facts.process_known_dead || act.facts.may_still_run) && !act.facts.is_still_told;
         EXPECT_EQ(decision.kind, allowed ? Kind::new_generation : Kind::refuse);
         if (allowed) {
             EXPECT_EQ(decision.state, JobState::ready);
@@ -96,8 +99,9 @@ TEST(DecideQuarantine, accepts_nothing_but_a_late_result_and_says_what_it_says) 
         if (act.action != QuarantineAction::accept) continue;
         const auto decision = decide(act);
         const auto& late = act.facts.late_result;
-        EXPECT_EQ(decision.kind, late ? Kind::end_generation : Kind::refuse);
-        if (!late) continue;
+        const bool allowed = late && !act.facts.is_still_told;
+        EXPECT_EQ(decision.kind, allowed ? Kind::end_generation : Kind::refuse);
+        if (!allowed) continue;
         EXPECT_EQ(decision.state, late->succeeded ? JobState::succeeded : JobState::failed);
         EXPECT_FALSE(decision.stop_old_process);
     }
@@ -119,9 +123,10 @@ TEST(DecideQuarantine, discards_once_and_leaves_the_state) {
 TEST(DecideQuarantine, gives_each_of_its_rules) {
     std::set<std::string_view> rules;
     for (const auto& act : every_act()) rules.insert(decide(act).rule);
-    EXPECT_EQ(rules, (std::set<std::string_view>{"E2/not_quarantined", "E2/may_still_run",
-                                                 "E2/released", "E2/no_late_result", "E2/accepted",
-                                                 "E2/discarded_before", "E2/discarded"}));
+    EXPECT_EQ(rules,
+              (std::set<std::string_view>{"E2/not_quarantined", "E2/may_still_run", "E2/released",
+                                          "E2/no_late_result", "E2/accepted", "E2/discarded_before",
+                                          "E2/discarded", "E2/still_told"}));
 }
 
 }  // namespace

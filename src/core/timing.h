@@ -7,6 +7,8 @@
 namespace perdure {
 
 struct Timing {
+    // Rows that a group may touch besides those that its changes name; the rest is owed (C8).
+    std::uint32_t group_room = 10'000;
     Duration heartbeat = seconds(2);
     Duration lease = seconds(10);
     Duration tick = milliseconds(500);       // T2: the least time between two ticks

@@ -169,6 +169,8 @@ struct HolderView {
 struct AuditView {
     std::vector<JobView> jobs;
     std::vector<HolderView> holders;  // all of them, in the first range only
+    std::vector<JobId> owed_ends;     // of which not all who wait know yet (C8); likewise
+    std::vector<Thing> owed_things;   // that were not offered to all who wait (C8); likewise
     std::uint64_t repairs = 0;        // promotions that only the sweep made: our bugs
     std::uint64_t fenced = 0;         // refusals counted
     ServiceTick clock;

@@ -225,6 +225,7 @@ void GroupCommit::take_committed(Flight& flight) {
     auto& reply = **flight.reply;
     saw(reply.clock, flight.asked_at);
     attempts_overdue_ = reply.attempts_overdue;
+    owes_ = reply.owes;
     keeper_ = reply.keeper;
     note_written(reply.written_tick);
     if (flight.tick) saw_own_tick({*flight.tick, flight.asked_at});

@@ -77,6 +77,8 @@ public:
     const KeeperRole& keeper() const { return keeper_; }
     // Some attempt may be overdue, as far as the last reply tells.
     bool attempts_overdue() const { return attempts_overdue_; }
+    // A group could not finish, as far as the last reply tells: whatever is committed goes on (C8).
+    bool owes() const { return owes_; }
     // Rung whenever a commit made something `ready`: a hint, nothing depends on it.
     void on_work(Alarm& alarm) { work_alarm_ = &alarm; }
     // Rung whenever anything but renewals, ticks and claims was committed.
@@ -158,6 +160,7 @@ private:
     std::uint64_t fence_ = 0;
     Seen seen_;
     bool attempts_overdue_ = false;
+    bool owes_ = false;
     KeeperRole keeper_;
     std::uint64_t written_tick_ = 0;
     BootTime written_at_;                // when a reply showed it

@@ -49,6 +49,8 @@ std::string why_not(const std::string& rule) {
     if (rule == "E2/no_late_result")
         return "its result has not come: there is nothing to accept; release or discard it";
     if (rule == "E2/discarded_before") return "it was discarded before: there is nothing to do";
+    if (rule == "E2/still_told")
+        return "many wait for it and are still being told that it has ended: try again in a moment";
     if (rule == "E2/not_quarantined") return "the job is not in quarantine";
     return rule;
 }

@@ -27,12 +27,13 @@ Task<std::size_t> Sweeper::sweep() {
             co_return repairs;
         }
         const bool finds_nothing = overdue->waiting.empty() && overdue->free_things.empty() &&
-                                   !commits_.attempts_overdue();
+                                   !commits_.attempts_overdue() && !commits_.owes();
         if (finds_nothing) co_return repairs;
         const auto swept = co_await carry_out(sweep_of(*overdue, false));
         if (!swept) co_return repairs;
         const auto made = repairs_in(*swept);
         repairs += made;
+        if (commits_.owes()) continue;  // the group has paid some of it
         const bool has_more = swept->unfinished || overdue->waiting.size() >= batch_max;
         if (!has_more || made == 0) co_return repairs;
     }

@@ -115,6 +115,8 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     // So few that what comes at once finds its lane full.
     if (rng.chance(0.2)) plan.lane_max = static_cast<std::size_t>(rng.between(1, 4));
     draw_turns(rng, plan);
+    // Mostly next to nothing, so that a group owes what it cannot finish (C8).
+    if (rng.chance(0.6)) plan.timing.group_room = static_cast<std::uint32_t>(rng.between(1, 4));
     return plan;
 }
 

@@ -51,7 +51,7 @@ JobSpec Wanted::resumable() {
     return spec;
 }
 
-StoreContract::StoreContract() : store_(GetParam().make(timing)) {
+StoreContract::StoreContract(const Timing& with) : timing(with), store_(GetParam().make(timing)) {
     server = open_server();
     other_server = open_server();
 }

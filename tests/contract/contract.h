@@ -48,7 +48,8 @@ struct TestServer {
 
 class StoreContract : public testing::TestWithParam<StoreFactory> {
 protected:
-    StoreContract();
+    // Views show what is written: nothing is left for later.
+    explicit StoreContract(const Timing& with = {.unwritten = {}});
     void TearDown() override;
 
     // Runs a task to its end.
@@ -65,8 +66,7 @@ protected:
     }
 
     Store& store() { return *store_; }
-    // Views show what is written: nothing is left for later.
-    const Timing timing = {.unwritten = {}};
+    const Timing timing;
     WallTime wall{seconds(1'700'000'000).us};
     TestServer server;
     TestServer other_server;

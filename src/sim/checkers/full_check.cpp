@@ -130,7 +130,9 @@ void Checker::check_holders(const AuditView& audit) {
                     report("C3", fmt::format("{} runs without {}", job.id.text(), thing.name));
         if (job.state != JobState::blocked || !job.blocked_on) continue;
         const auto least = parts_.history.most_and_least(*job.blocked_on).second;
-        if (taken[*job.blocked_on] < least && !somebody_goes_first(job, audit))
+        const auto& owed = audit.owed_things;
+        const bool is_owed = std::find(owed.begin(), owed.end(), *job.blocked_on) != owed.end();
+        if (taken[*job.blocked_on] < least && !is_owed && !somebody_goes_first(job, audit))
             report("P3", fmt::format("{} waits for {}, which is free", job.id.text(),
                                      job.blocked_on->name));
     }

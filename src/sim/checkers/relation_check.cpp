@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sim/checkers/checker.h"
 
@@ -40,12 +41,17 @@ void Checker::check_made(const JobView& job) {
 void Checker::check_relations(const AuditView& audit) {
     std::map<JobId, const JobView*> jobs;
     for (const auto& job : audit.jobs) jobs[job.id] = &job;
+    const std::set<JobId> owed(audit.owed_ends.begin(), audit.owed_ends.end());
+    for (const auto id : owed)
+        if (!jobs.contains(id) || !has_ended(jobs.at(id)->state))
+            report("P7", "the end of " + id.text() + " is still to be told, and it has not ended");
     for (const auto& job : audit.jobs) {
         std::size_t open = 0;
         for (const auto& row : job.awaited) {
             if (row.ended) continue;
             ++open;
             const auto other = jobs.find(row.after.job);
+            if (owed.contains(row.after.job)) continue;
             if (other == jobs.end() || has_ended(other->second->state))
                 report("P7", fmt::format("{} was not told that {} has ended", job.id.text(),
                                          row.after.job.text()));

@@ -53,8 +53,8 @@ public:
     // What decides whether a job goes on; no more than that is read.
     virtual std::vector<KnownAwaited> facts(JobId job) = 0;
     virtual std::vector<AwaitedView> awaited(JobId job) = 0;
-    // The jobs that still wait for this one, in order of their ids.
-    virtual std::vector<JobId> waiters(JobId other) = 0;
+    // The first jobs that still wait for this one, in order of their ids.
+    virtual std::vector<JobId> waiters(JobId other, std::uint32_t max) = 0;
     virtual std::vector<AddedRow> added(JobId parent) = 0;
     virtual std::optional<JobId> made(const CallbackOf& of) = 0;
 };
@@ -78,7 +78,9 @@ public:
     // Answers how many rows there were.
     virtual std::uint32_t read_line(const LineQuery& query, const TakeRow& take) = 0;
 
-    virtual std::vector<ShapeId> shapes_blocked_on(const Thing& thing) = 0;
+    // The first of them behind one.
+    virtual std::vector<ShapeId> shapes_blocked_on(const Thing& thing, ShapeId behind,
+                                                   std::uint32_t max) = 0;
     // In the order of the line, until `is_it` answers true.
     virtual void find_blocked(const Thing& thing, ShapeId shape,
                               const std::optional<ClaimOrder>& behind,
@@ -125,8 +127,10 @@ struct Contents {
     std::vector<PauseRow> pauses;
     std::vector<LimitRow> limits;
     std::vector<Holder> holders;
-    std::vector<JobId> awaited;   // that a job still waits for
-    std::vector<JobId> added_to;  // that a callback was added to
+    std::vector<JobId> owed_ends;
+    std::vector<std::pair<Thing, ShapeId>> owed_things;
+
+    ShapeId shape_max() const { return shapes.empty() ? 0 : shapes.back().id; }
 };
 
 class Tables {

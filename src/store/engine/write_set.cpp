@@ -10,6 +10,8 @@ void WriteSet::clear() {
     holders.clear();
     relations.clear();
     ledger.clear();
+    owed_ends.clear();
+    owed_things.clear();
     notes.clear();
     old_keys.clear();
     keys.clear();

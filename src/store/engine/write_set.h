@@ -58,9 +58,11 @@ struct NewAwaited {
     After after;
     std::optional<Input> ended;
 };
+// Those who still wait for the other one, up to the last.
 struct ToldWaiters {
     JobId other;
     Input ended;
+    JobId last;
 };
 struct NewAdded {
     JobId parent;
@@ -72,7 +74,7 @@ struct NewMade {
 };
 using RelationChange = std::variant<NewAwaited, ToldWaiters, NewAdded, NewMade>;
 
-// A job that is removed with all of its rows, and which of its relations have rows at all.
+// A job that is removed with all of its rows, and which of its relations may have rows.
 struct ForgottenJob {
     JobRow job;
     bool has_awaited = false;
@@ -92,10 +94,11 @@ struct ForgetNote {
     ServiceTime forget_at;
     std::vector<JobId> jobs;
 };
-// The first of its jobs were looked at.
+// It is replaced by what is left of it.
 struct TakenNote {
-    ForgetNote note;
-    std::size_t taken = 0;
+    ServiceTime forget_at;
+    JobId first;
+    std::vector<JobId> left;  // in order
 };
 
 struct WriteSet {
@@ -107,6 +110,8 @@ struct WriteSet {
     std::vector<HolderChange> holders;
     std::vector<RelationChange> relations;
     std::vector<Recovery> ledger;
+    std::map<JobId, bool> owed_ends;                      // false: it is paid
+    std::map<Thing, std::optional<ShapeId>> owed_things;  // empty: it is paid
     std::vector<TakenNote> notes;
     std::set<KeyName> old_keys;  // they go, before others come
     std::map<KeyName, IdempotencyRow> keys;

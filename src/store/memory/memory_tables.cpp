@@ -25,9 +25,8 @@ Contents MemoryTables::contents() {
     for (const auto& [limit, max] : rows.limits) all.limits.push_back({limit, max});
     for (const auto& [thing, slots] : rows.holders)
         for (const auto& [slot, job] : slots) all.holders.push_back({thing, slot, job});
-    for (const auto& [other, waiters] : rows.waiters) all.awaited.push_back(other);
-    for (const auto& [parent, relations] : rows.relations)
-        if (!relations.added.empty()) all.added_to.push_back(parent);
+    all.owed_ends.assign(rows.owed_ends.begin(), rows.owed_ends.end());
+    all.owed_things.assign(rows.owed_things.begin(), rows.owed_things.end());
     return all;
 }
 
@@ -95,10 +94,21 @@ std::vector<AwaitedView> MemoryTables::awaited(JobId job) {
     return found == rows.relations.end() ? std::vector<AwaitedView>{} : found->second.awaited;
 }
 
-std::vector<JobId> MemoryTables::waiters(JobId other) {
+std::vector<JobId> MemoryTables::waiters(JobId other, std::uint32_t max) {
+    std::vector<JobId> some;
     const auto found = rows.waiters.find(other);
-    if (found == rows.waiters.end()) return {};
-    return {found->second.begin(), found->second.end()};
+    if (found == rows.waiters.end()) return some;
+    const auto& all = found->second;
+    for (auto at = all.begin(); at != all.end() && some.size() < max; ++at) some.push_back(*at);
+    return some;
+}
+
+std::vector<ShapeId> MemoryTables::shapes_blocked_on(const Thing& thing, ShapeId behind,
+                                                     std::uint32_t max) {
+    std::vector<ShapeId> some;
+    for (const auto shape : rows.places.shapes_blocked_on(thing))
+        if (behind < shape && some.size() < max) some.push_back(shape);
+    return some;
 }
 
 std::vector<AddedRow> MemoryTables::added(JobId parent) {

@@ -51,6 +51,8 @@ struct Rows {
     std::set<std::pair<std::string, std::string>> paused;  // tenant, queue
     std::map<Thing, std::uint32_t> limits;
     std::map<Thing, Slots> holders;
+    std::set<JobId> owed_ends;
+    std::map<Thing, ShapeId> owed_things;
 };
 
 class MemoryTables : public Tables, public JobReader, public RelationReader, public LineReader {
@@ -78,14 +80,13 @@ public:
 
     std::vector<KnownAwaited> facts(JobId job) override;
     std::vector<AwaitedView> awaited(JobId job) override;
-    std::vector<JobId> waiters(JobId other) override;
+    std::vector<JobId> waiters(JobId other, std::uint32_t max) override;
     std::vector<AddedRow> added(JobId parent) override;
     std::optional<JobId> made(const CallbackOf& of) override;
 
     std::uint32_t read_line(const LineQuery& query, const TakeRow& take) override;
-    std::vector<ShapeId> shapes_blocked_on(const Thing& thing) override {
-        return rows.places.shapes_blocked_on(thing);
-    }
+    std::vector<ShapeId> shapes_blocked_on(const Thing& thing, ShapeId behind,
+                                           std::uint32_t max) override;
     void find_blocked(const Thing& thing, ShapeId shape, const std::optional<ClaimOrder>& behind,
                       const std::function<bool(const ClaimOrder&)>& is_it) override;
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
@@ -105,6 +106,7 @@ private:
     void write(const NewAdded& added);
     void write(const NewMade& made);
     void write_small(const WriteSet& set);
+    void write_debts(const WriteSet& set);
     void write_sessions(const WriteSet& set);
 };
 

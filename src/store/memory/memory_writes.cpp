@@ -91,10 +91,28 @@ void MemoryTables::write(const NewAwaited& row) {
 void MemoryTables::write(const ToldWaiters& told) {
     const auto waiters = rows.waiters.find(told.other);
     if (waiters == rows.waiters.end()) return;
-    for (const auto waiter : waiters->second)
-        for (auto& awaited : rows.relations.at(waiter).awaited)
+    auto& all = waiters->second;
+    const auto end = all.upper_bound(told.last);
+    for (auto at = all.begin(); at != end; ++at)
+        for (auto& awaited : rows.relations.at(*at).awaited)
             if (awaited.after.job == told.other && !awaited.ended) awaited.ended = told.ended;
-    rows.waiters.erase(waiters);
+    all.erase(all.begin(), end);
+    if (all.empty()) rows.waiters.erase(waiters);
+}
+
+void MemoryTables::write_debts(const WriteSet& set) {
+    for (const auto& [job, is_owed] : set.owed_ends) {
+        if (is_owed)
+            rows.owed_ends.insert(job);
+        else
+            rows.owed_ends.erase(job);
+    }
+    for (const auto& [thing, behind] : set.owed_things) {
+        if (behind)
+            rows.owed_things.insert_or_assign(thing, *behind);
+        else
+            rows.owed_things.erase(thing);
+    }
 }
 
 void MemoryTables::write(const NewAdded& added) {
@@ -153,6 +171,7 @@ void MemoryTables::write(WriteSet& set, JobId& at) {
     for (const auto& forgotten : set.forgotten) forget(forgotten);
     write_sessions(set);
     write_small(set);
+    write_debts(set);
     set.clear();
     at = {};
 }

@@ -145,6 +145,8 @@ AuditView Views::audit(JobId after, std::uint32_t limit) {
     if (after) return view;
     for (const auto& [thing, slots] : rows_.holders)
         for (const auto& [slot, job] : slots) view.holders.push_back({thing, slot, job});
+    view.owed_ends.assign(rows_.owed_ends.begin(), rows_.owed_ends.end());
+    for (const auto& [thing, behind] : rows_.owed_things) view.owed_things.push_back(thing);
     return view;
 }
 

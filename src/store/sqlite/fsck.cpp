@@ -93,12 +93,17 @@ constexpr const char* waits =
 constexpr const char* told =
     "SELECT a.job, 'it was not told that what it waits for has ended, or was removed'"
     " FROM awaited a WHERE a.state IS NULL AND (a.other IN (SELECT job FROM outcome)"
-    " OR a.other NOT IN (SELECT id FROM job))";
+    " OR a.other NOT IN (SELECT id FROM job)) AND a.other NOT IN (SELECT job FROM owed_end)";
+// C8: only an end is owed to anybody.
+constexpr const char* owed =
+    "SELECT o.job, 'its end is still to be told, and it has not ended' FROM owed_end o"
+    " WHERE o.job NOT IN (SELECT job FROM outcome)";
 
 constexpr Check checks[] = {
     {one_place, report},   {asked_for, report}, {sessions, report}, {keys_held, report},
     {limits_held, report}, {lines, report},     {wakes, report},    {wants, report},
     {tallies, report},     {waits, report},     {told, report},     {retention, report},
+    {owed, report},
 };
 
 class Fsck {

@@ -40,12 +40,21 @@ std::optional<Error> why_not_after(State& state, const JobSpec& spec,
     return std::nullopt;
 }
 
+void watch(State& state, JobRow& job) {
+    if (job.watched == true) return;
+    job.watched = true;
+    state.touch(job);
+}
+
 void begin_waiting(State& state, JobRow& job) {
     std::uint32_t number = 0;
     const auto note = [&](const After& after) {
-        const JobRow& other = state.job_that_exists(after.job);
+        JobRow& other = state.job_that_exists(after.job);
         NewAwaited awaited{job.id, number++, after, std::nullopt};
-        if (other.in<Outcome>()) awaited.ended = input_of_ended(state, other);
+        if (other.in<Outcome>())
+            awaited.ended = input_of_ended(state, other);
+        else
+            watch(state, other);
         state.relations.await(std::move(awaited));
     };
     if (const auto& of = job.spec->callback_of) note({of->job, On::end});
@@ -77,9 +86,17 @@ void look_at_waiter(State& state, JobRow& job) {
 }
 
 void tell_waiters(State& state, const JobRow& ended) {
-    if (!state.relations.is_awaited(ended.id)) return;
-    const auto waiters = state.relations.waiters(ended.id);
-    state.relations.tell(ended.id, input_of_ended(state, ended));
+    if (ended.watched == false) return;
+    if (state.room == 0) return state.debts.owe(ended.id);
+    const auto max = state.room;
+    const auto waiters = state.relations.waiters(ended.id, max);
+    state.spend(waiters.size());
+    if (!waiters.empty())
+        state.relations.tell({ended.id, input_of_ended(state, ended), waiters.back()});
+    if (waiters.size() == max)
+        state.debts.owe(ended.id);
+    else
+        state.debts.pay(ended.id);
     for (const auto id : waiters)
         // One that cannot be understood waits for a person; nobody else does.
         if (auto* waiter = state.readable(id)) look_at_waiter(state, *waiter);

@@ -26,7 +26,7 @@ Known callbacks_of(State& state, const JobRow& job) {
         known.rules.push_back({number++, callback.on});
         known.specs.push_back(callback.spec);
     }
-    if (!state.relations.has_added(job.id)) return known;
+    if (job.watched == false) return known;
     for (const auto& added : state.relations.added(job.id)) {
         if (added.number != number++)
             fail_corrupt("a callback of job " + job.id.text() + " is missing");
@@ -94,7 +94,7 @@ ChangeReply apply(State& state, const AddCallback& change) {
     JobRow* job = state.job(change.job);
     if (!job) return error(Errc::not_found, "there is no such job");
     std::vector<AddedRow> added;
-    if (state.relations.has_added(job->id)) added = state.relations.added(job->id);
+    if (job->watched != false) added = state.relations.added(job->id);
     for (const auto& row : added)
         if (row.id == change.id) return answer(state, *job, row);
     const auto number = job->spec->callbacks.size() + added.size();
@@ -103,6 +103,7 @@ ChangeReply apply(State& state, const AddCallback& change) {
     const AddedRow row{change.id, static_cast<std::uint32_t>(number), job->generation,
                        change.callback};
     state.relations.add(job->id, row);
+    watch(state, *job);
     if (has_ended(state_of(*job)) && !zoo(Bug::added_callback_lost_at_the_end))
         make_callbacks(state, *job);
     return answer(state, *job, row);

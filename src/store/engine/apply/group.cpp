@@ -7,6 +7,7 @@
 #include "base/zoo.h"
 #include "core/presence.h"
 #include "store/engine/apply/apply.h"
+#include "store/engine/apply/debts.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/apply/relations.h"
 
@@ -192,6 +193,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     state.work_appeared = false;
     state.recoveries.clear();
     state.lines_read = 0;
+    state.room = state.timing.group_room;
 
     GroupReply reply;
     reply.replies.reserve(group.changes.size());
@@ -202,6 +204,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
         const auto* tick = std::get_if<Tick>(&group.changes[i]);
         if (tick && tick->leads_from && !reply.replies.back()) is_led_astray = true;
     }
+    if (!state.stays_unwritten) pay_debts(state);
     write(state);
     hear(state, group);
     state.trim();
@@ -210,6 +213,8 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     reply.written_tick = state.written_tick();
     reply.work_appeared = state.work_appeared;
     reply.attempts_overdue = state.has_overdue_attempts();
+    // What is owed although there was room waits for a person.
+    reply.owes = state.room == 0 && !state.debts.empty();
     reply.recoveries = std::exchange(state.recoveries, {});
     return reply;
 }

@@ -55,11 +55,14 @@ void forget(State& state, JobRow& job) {
 std::vector<JobId> take_notes(State& state, std::uint32_t max) {
     std::vector<JobId> jobs;
     if (!state.pending.notes.empty()) return jobs;  // this group has taken some
-    for (auto& note : state.tables.to_forget(state.now(), max)) {
-        const auto taken = std::min<std::size_t>(note.jobs.size(), max - jobs.size());
-        jobs.insert(jobs.end(), note.jobs.begin(),
-                    note.jobs.begin() + static_cast<std::ptrdiff_t>(taken));
-        state.pending.notes.push_back({std::move(note), taken});
+    for (const auto& [forget_at, noted] : state.tables.to_forget(state.now(), max)) {
+        TakenNote note{forget_at, noted.front(), {}};
+        for (const auto id : noted) {
+            // Not before all who waited for it were told.
+            const bool stays = jobs.size() == max || state.debts.owes(id);
+            (stays ? note.left : jobs).push_back(id);
+        }
+        state.pending.notes.push_back(std::move(note));
     }
     return jobs;
 }
@@ -139,6 +142,7 @@ JobRow& make_job(State& state, const Submit& change) {
     job.shape = state.shapes.id_of(shape_of(*change.spec));
     job.things = things_of(*change.spec);
     job.submitted_at = state.now();
+    job.watched = false;
     JobRow& made = state.add(std::move(job));
     begin_generation(state, made);
     begin_waiting(state, made);

@@ -29,15 +29,27 @@ std::vector<JobId> promote(State& state, const Thing& thing, ShapeId shape, std:
     return first;
 }
 
-std::vector<ShapeId> shapes_blocked_on(State& state, const Thing& thing) {
-    if (state.shapes.total(JobState::blocked) == 0) return {};
-    return state.lines().shapes_blocked_on(thing);
+// Calls it for each shape behind one that may have a job blocked on the thing, while the group has
+// room; the rest is owed (C8).
+template <class Call>
+void for_each_shape_blocked_on(State& state, const Thing& thing, ShapeId behind, Call call) {
+    if (state.shapes.total(JobState::blocked) == 0) return state.debts.pay(thing);
+    while (const auto shape = state.lines().next_shape_blocked_on(thing, behind)) {
+        if (state.room == 0) return state.debts.owe(thing, behind);
+        state.spend(1);
+        call(*shape);
+        behind = *shape;
+    }
+    state.debts.pay(thing);
 }
 
 void promote_first_of_each_shape(State& state, const Thing& thing) {
     if (zoo(Bug::promotion_forgotten_on_free)) return;
     if (state.holders.free(thing) == 0) return;
-    for (const auto shape : shapes_blocked_on(state, thing)) promote(state, thing, shape, 1);
+    // What is owed of it begins there: whoever pays looks at all that follow.
+    if (state.debts.owes(thing)) return state.debts.owe(thing, 0);
+    for_each_shape_blocked_on(state, thing, 0,
+                              [&](ShapeId shape) { promote(state, thing, shape, 1); });
 }
 
 }  // namespace
@@ -48,7 +60,8 @@ void move(State& state, JobRow& job, PlaceRow next) {
         if (!outcome->ended_at) {
             outcome->ended_at = state.now();
             outcome->ended_on = state.service.wall;
-            if (state.relations.is_watched(job)) state.ended.push_back(job.id);
+            const bool is_watched = !job.spec->callbacks.empty() || job.watched != false;
+            if (is_watched) state.ended.push_back(job.id);
         }
         outcome->forget_at =
             *outcome->ended_at + decide_retention(outcome->state, outcome->discarded, state.timing);
@@ -65,17 +78,22 @@ void move_and_free(State& state, JobRow& job, PlaceRow next) {
     }
 }
 
-std::vector<JobId> restore_line(State& state, const Thing& thing) {
+std::vector<JobId> restore_line(State& state, const Thing& thing, ShapeId behind) {
     std::vector<JobId> promoted;
     const auto free = state.holders.free(thing);
-    if (free == 0) return promoted;
-    for (const auto shape : shapes_blocked_on(state, thing)) {
+    if (free == 0) {
+        // Whoever frees it next begins anew.
+        state.debts.pay(thing);
+        return promoted;
+    }
+    for_each_shape_blocked_on(state, thing, behind, [&](ShapeId shape) {
         const auto enough = std::min(free, promotion_window);
         const auto decision = decide_promotion(
             {.free = free, .wanting = state.lines().wanting(thing, shape, enough)});
         const auto some = promote(state, thing, shape, decision.promote);
+        state.spend(some.size());
         promoted.insert(promoted.end(), some.begin(), some.end());
-    }
+    });
     return promoted;
 }
 

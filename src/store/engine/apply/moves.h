@@ -15,8 +15,9 @@ namespace perdure::store {
 void move(State& state, JobRow& job, PlaceRow next);
 // Moves a job, frees what it holds and promotes who waited for that.
 void move_and_free(State& state, JobRow& job, PlaceRow next);
-// Promotes until C4a is true again for this thing, and says whom.
-std::vector<JobId> restore_line(State& state, const Thing& thing);
+// Promotes until C4a is true again for this thing, in the shapes behind one, and says whom. The
+// shapes for which this group has no room are owed.
+std::vector<JobId> restore_line(State& state, const Thing& thing, ShapeId behind = 0);
 
 enum class Entry { at_the_end, first_in_line };
 // A new stay in ready, beginning now. `avoid`: who should not get it for a while.

@@ -15,8 +15,10 @@ void cancel_unstarted(State& state, JobRow& job, std::string_view rule) {
     end_attempt(state, job, job.in<Run>()->epoch, {end, next}, Sighting{});
 }
 
-QuarantineFacts quarantine_facts(const JobRow& job, const DealWithQuarantined& change) {
+QuarantineFacts quarantine_facts(const State& state, const JobRow& job,
+                                 const DealWithQuarantined& change) {
     QuarantineFacts facts{.state = state_of(job), .may_still_run = change.may_still_run};
+    facts.is_still_told = state.debts.owes(job.id);
     if (const auto* outcome = job.in<Outcome>()) facts.discarded = outcome->discarded;
     if (job.attempts.empty()) return facts;
     const auto& last = job.attempts.back();
@@ -102,7 +104,7 @@ ChangeReply apply(State& state, const Hold& change) {
 ChangeReply apply(State& state, const DealWithQuarantined& change) {
     JobRow* job = state.job(change.job);
     if (!job) return no_such_job();
-    const auto decision = decide_quarantine(change.action, quarantine_facts(*job, change));
+    const auto decision = decide_quarantine(change.action, quarantine_facts(state, *job, change));
     if (decision.kind == QuarantineDecision::Kind::refuse) return not_possible(decision.rule);
     carry_out(state, *job, decision);
     return {Applied{}};

@@ -24,11 +24,14 @@ Input input_of_ended(State& state, const JobRow& job);
 // another tenant.
 std::optional<Error> why_not_after(State& state, const JobSpec& spec,
                                    const EarlierInBatch& earlier);
+// Its end means something to others.
+void watch(State& state, JobRow& job);
 // Notes what a new job waits for.
 void begin_waiting(State& state, JobRow& job);
 bool waits_for_others(State& state, const JobRow& job);
 // Lets the job go on, or ends it, if what it waited for says so.
 void look_at_waiter(State& state, JobRow& job);
+// Those for whom this group has no room are owed.
 void tell_waiters(State& state, const JobRow& ended);
 
 }  // namespace perdure::store

@@ -129,6 +129,7 @@ std::optional<Swept::Waiting> judge_waiting(const State& state, const JobRow& jo
 bool promote(State& state, const Thing& thing) {
     const Sighting seen{.detector = Detector::promotion, .rule = "C4/overlooked"};
     if (thing.kind == Thing::Kind::limit && !state.holders.is_defined(thing)) return false;
+    if (state.debts.owes(thing)) return false;  // it is on its way
     const auto promoted = restore_line(state, thing);
     for (const auto id : promoted) {
         const auto& job = state.job_that_exists(id);

@@ -12,10 +12,11 @@ namespace perdure::store {
 
 namespace {
 
-// Form 1 had every field; see attempt_forms.h.
-constexpr std::uint64_t attempt_form = 2;
+// Form 1 had every field; see attempt_forms.h. Form 2 did not know who is watched.
+constexpr std::uint64_t attempt_form = 3;
+constexpr std::uint64_t form_with_watched = 3;
 
-// The usual values of form 2.
+// The usual values since form 2.
 constexpr Duration usual_hold = minutes(5);
 constexpr std::string_view usual_terms_rule = "O7/fenced";
 constexpr std::string_view usual_end_rule = "E1/succeeded";
@@ -159,6 +160,14 @@ void show_earlier(Job& job, Fields& fields) {
     fields(earlier.checkpoint);
 }
 
+// Behind that, for the same reason. Mostly nobody watches, which takes no bytes.
+template <class Job, class Fields>
+void show_watched(Job& job, Fields& fields) {
+    bool is_watched = job.watched.value_or(true);
+    fields.flag(is_watched);
+    if constexpr (is_being_read<Job>) job.watched = is_watched;
+}
+
 // ------------------------------------------------------------------------------------------------
 
 std::uint64_t form_of(ByteReader& in, const char* what) {
@@ -197,13 +206,15 @@ std::string encode_life(const JobRow& job) {
     return write_fields(attempt_form, [&](auto& fields) {
         show_life(job, fields);
         show_earlier(job, fields);
+        show_watched(job, fields);
     });
 }
 
 void decode_life(std::string_view bytes, JobRow& job) {
     ByteReader in(bytes);
     job.attempts.clear();
-    if (form_of(in, "a job's life") == 1) {
+    const auto form = form_of(in, "a job's life");
+    if (form == 1) {
         get_life_of_form_1(in, job);
         in.end();
         job.earlier.reset();
@@ -212,8 +223,10 @@ void decode_life(std::string_view bytes, JobRow& job) {
         FieldReader fields(in);
         show_life(job, fields);
         show_earlier(job, fields);
+        show_watched(job, fields);
         fields.end();
     }
+    if (form < form_with_watched) job.watched.reset();
     for (const auto& attempt : job.attempts) check(attempt);
     const auto newest = job.attempts.empty() ? Epoch{} : job.attempts.back().epoch;
     if (newest != job.epoch) fail_corrupt("a job's newest attempt is not of its epoch");

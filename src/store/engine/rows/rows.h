@@ -152,6 +152,9 @@ struct JobRow {
     // Empty: the row is of an earlier release. The next claim reads all attempts, once.
     std::optional<EarlierAttempts> earlier;
     std::optional<PresumedLost> presumed_lost;
+    // Another job waits for it, or a callback was added to it. Empty: the row is of an earlier
+    // release, and nobody knows.
+    std::optional<bool> watched;
     PlaceRow place;
     std::optional<PlaceRow> stored;  // the place that the tables show; nothing: a new job
     bool changed = false;            // since it was stored

@@ -5,6 +5,8 @@
 namespace perdure::store {
 namespace {
 
+constexpr std::uint32_t shapes_read_max = 64;
+
 const ClaimOrder& order_in(const PlaceRow& ready) { return std::get<Ready>(ready).stay.order; }
 
 }  // namespace
@@ -117,14 +119,22 @@ Lines::Read Lines::read(const LineQuery& query, const LineReader::TakeRow& take)
     }
 }
 
-std::vector<ShapeId> Lines::shapes_blocked_on(const Thing& thing) {
+std::optional<ShapeId> Lines::next_shape_blocked_on(const Thing& thing, ShapeId behind) {
     const auto [known, is_new] = shapes_blocked_.try_emplace(thing);
-    if (is_new) known->second = written_.shapes_blocked_on(thing);
-    std::set<ShapeId> shapes(known->second.begin(), known->second.end());
-    for (auto at = blocked_.lower_bound({thing, INT64_MIN});
-         at != blocked_.end() && at->first.first == thing; ++at)
-        if (!at->second.entered.empty()) shapes.insert(at->first.second);
-    return {shapes.begin(), shapes.end()};
+    auto& first = known->second;
+    if (is_new) first = written_.shapes_blocked_on(thing, 0, shapes_read_max);
+    std::optional<ShapeId> next;
+    const auto found = std::upper_bound(first.begin(), first.end(), behind);
+    if (found != first.end()) {
+        next = *found;
+    } else if (first.size() == shapes_read_max) {
+        const auto further = written_.shapes_blocked_on(thing, behind, 1);
+        if (!further.empty()) next = further.front();
+    }
+    auto at = blocked_.upper_bound({thing, behind});
+    while (at != blocked_.end() && at->first.first == thing && at->second.entered.empty()) ++at;
+    if (at == blocked_.end() || at->first.first != thing) return next;
+    return std::min(next.value_or(at->first.second), at->first.second);
 }
 
 bool Lines::has_left(const ClaimOrder& order, const Thing& thing) const {

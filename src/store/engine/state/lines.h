@@ -37,7 +37,8 @@ public:
     };
     Read read(const LineQuery& query, const LineReader::TakeRow& take);
 
-    std::vector<ShapeId> shapes_blocked_on(const Thing& thing);
+    // The first shape behind one of which a job may be blocked on the thing.
+    std::optional<ShapeId> next_shape_blocked_on(const Thing& thing, ShapeId behind);
     // In the order of the line, until `is_it` answers true.
     void find_blocked(const Thing& thing, ShapeId shape, const std::function<bool(JobId)>& is_it);
     // How many ready jobs of this shape have yet to take the thing, or at least `enough`.
@@ -69,8 +70,9 @@ private:
     std::unordered_map<ShapeId, std::vector<JobId>> entered_by_shape_;  // the first of them
     std::size_t sorted_ = 0;                                            // how many
     std::map<ThingLine, BlockedLine> blocked_;
-    std::map<ThingLine, std::int64_t> wanting_;             // more than the tables show, or fewer
-    std::map<Thing, std::vector<ShapeId>> shapes_blocked_;  // as the tables show it
+    std::map<ThingLine, std::int64_t> wanting_;  // more than the tables show, or fewer
+    // As the tables show it: the first of them.
+    std::map<Thing, std::vector<ShapeId>> shapes_blocked_;
 };
 
 }  // namespace perdure::store

@@ -12,10 +12,10 @@ bool is_open(const AwaitedView& view, JobId other) {
 
 }  // namespace
 
-Relations::Relations(RelationReader& written, const Contents& contents, WriteSet& pending)
-    : written_(written), pending_(pending) {
-    for (const auto job : contents.awaited) waited_for_.insert(job.value);
-    for (const auto parent : contents.added_to) added_to_.insert(parent.value);
+const Input* Relations::told(JobId other, JobId waiter) const {
+    const auto found = told_.find(other);
+    if (found == told_.end()) return nullptr;
+    return waiter <= found->second.last ? &found->second.ended : nullptr;
 }
 
 std::vector<KnownAwaited> Relations::facts(JobId job) {
@@ -29,8 +29,8 @@ std::vector<KnownAwaited> Relations::facts(JobId job) {
     }
     known = written_.facts(job);
     for (auto& [other, facts] : known) {
-        const auto told = told_.find(other);
-        if (!facts.ended_as && told != told_.end()) facts.ended_as = told->second.state;
+        const auto* ended = told(other, job);
+        if (!facts.ended_as && ended) facts.ended_as = ended->state;
     }
     return known;
 }
@@ -39,19 +39,19 @@ std::vector<AwaitedView> Relations::awaited(JobId job) {
     if (const auto begun = begun_.find(job); begun != begun_.end()) return begun->second;
     auto all = written_.awaited(job);
     for (auto& view : all) {
-        const auto told = told_.find(view.after.job);
-        if (!view.ended && told != told_.end()) view.ended = told->second;
+        const auto* ended = told(view.after.job, job);
+        if (!view.ended && ended) view.ended = *ended;
     }
     return all;
 }
 
-std::vector<JobId> Relations::waiters(JobId other) {
-    std::vector<JobId> all;
-    if (!told_.contains(other)) all = written_.waiters(other);
+std::vector<JobId> Relations::waiters(JobId other, std::uint32_t max) {
+    auto all = written_.waiters(other, max);
     if (const auto joined = joined_.find(other); joined != joined_.end())
         all.insert(all.end(), joined->second.begin(), joined->second.end());
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
+    if (all.size() > max) all.resize(max);
     return all;
 }
 
@@ -70,29 +70,27 @@ std::optional<JobId> Relations::made(const CallbackOf& of) {
 
 void Relations::await(NewAwaited row) {
     begun_[row.job].push_back({row.after, row.ended});
-    if (!row.ended) {
-        waited_for_.insert(row.after.job.value);
-        joined_[row.after.job].push_back(row.job);
-    }
+    if (!row.ended) joined_[row.after.job].push_back(row.job);
     pending_.relations.emplace_back(std::in_place_type<NewAwaited>, std::move(row));
 }
 
-void Relations::tell(JobId other, const Input& ended) {
-    waited_for_.erase(other.value);
+void Relations::tell(ToldWaiters told) {
+    const auto& [other, ended, last] = told;
     if (const auto joined = joined_.find(other); joined != joined_.end()) {
-        for (const auto job : joined->second)
+        for (const auto job : joined->second) {
+            if (last < job) continue;
             for (auto& view : begun_.at(job))
                 if (is_open(view, other)) view.ended = ended;
-        joined_.erase(joined);
+        }
     }
-    told_.try_emplace(other, ended);  // what is told once is not told again
-    pending_.relations.emplace_back(ToldWaiters{other, ended});
+    const auto [known, is_first] = told_.try_emplace(other, told);
+    if (!is_first) known->second.last = std::max(known->second.last, last);
+    pending_.relations.emplace_back(std::move(told));
 }
 
 void Relations::add(JobId parent, const AddedRow& row) {
     pending_.relations.emplace_back(NewAdded{parent, row});
     added_[parent].push_back(row);
-    added_to_.insert(parent.value);
 }
 
 void Relations::note_made(const CallbackOf& of, JobId job) {
@@ -102,9 +100,9 @@ void Relations::note_made(const CallbackOf& of, JobId job) {
 
 ForgottenJob Relations::forget(JobRow job) {
     const bool awaits = has_awaited(*job.spec);
-    const bool added = added_to_.erase(job.id.value) > 0;
-    const bool made = added || !job.spec->callbacks.empty();
-    return {std::move(job), awaits, added, made};
+    const bool may_have_added = job.watched.value_or(true);
+    const bool may_have_made = may_have_added || !job.spec->callbacks.empty();
+    return {std::move(job), awaits, may_have_added, may_have_made};
 }
 
 void Relations::note_written() {

@@ -287,9 +287,9 @@ const LineReader::Due& State::next_due() {
 
 bool State::has_work() const {
     using enum JobState;
-    return shapes.total(ready) + shapes.total(blocked) + shapes.total(starting) +
-               shapes.total(running) >
-           0;
+    return !debts.empty() || shapes.total(ready) + shapes.total(blocked) + shapes.total(starting) +
+                                     shapes.total(running) >
+                                 0;
 }
 
 void State::hear_nobody() {

@@ -19,6 +19,7 @@
 #include "core/turns.h"
 #include "store/engine/damage_book.h"
 #include "store/engine/rows/rows.h"
+#include "store/engine/state/debts.h"
 #include "store/engine/state/fronts.h"
 #include "store/engine/state/holders.h"
 #include "store/engine/state/lines.h"
@@ -50,6 +51,7 @@ public:
     Fronts fronts;
     Holders holders;
     Relations relations;
+    Debts debts;
     ServiceRow service;  // written with every group
 
     // Of the group that is being applied.
@@ -60,6 +62,11 @@ public:
     std::uint64_t promoted = 0;    // jobs that came back into `ready` from `blocked`
     std::uint32_t lines_read = 0;  // whose fronts claims had to read
     std::deque<JobId> ended;       // and somebody waits for it; see settle_ends()
+    // How many rows it may still touch that no change has named; what is beyond is owed (C8).
+    std::uint32_t room = 0;
+    void spend(std::size_t rows) {
+        room -= static_cast<std::uint32_t>(std::min<std::size_t>(rows, room));
+    }
 
     ServiceTime now() const { return service.clock.now; }
     bool is_paused(const JobRow& job) const {

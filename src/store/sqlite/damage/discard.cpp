@@ -85,7 +85,8 @@ void Discard::remove_notes(JobId id) {
          {"DELETE FROM line WHERE job = ?", "DELETE FROM attempt WHERE job = ?",
           "DELETE FROM large WHERE job = ?", "DELETE FROM recovery WHERE job = ?",
           "DELETE FROM awaited WHERE job = ?", "DELETE FROM callback WHERE parent = ?",
-          "DELETE FROM made WHERE parent = ?", "DELETE FROM idempotency WHERE job = ?"})
+          "DELETE FROM made WHERE parent = ?", "DELETE FROM idempotency WHERE job = ?",
+          "DELETE FROM owed_end WHERE job = ?"})
         run(sql, {id});
 }
 
@@ -203,6 +204,7 @@ Result<void> Discard::remove(const DiscardDamaged& what) {
 void Discard::go_on() {
     SqliteTables tables(connection_, book_);
     State state(tables, timing_, QueueWeights{}, book_);
+    state.room = timing_.group_room;
     for (const auto& thing : freed_.things) restore_line(state, thing);
     for (const auto id : freed_.waiters)
         if (auto* waiter = state.readable(id)) look_at_waiter(state, *waiter);

@@ -110,6 +110,7 @@ std::vector<DamageScan::Table> DamageScan::tables_of_jobs() {
              decode_spec(r.bytes(4));
          },
          0},
+        {"owed_end", "job", [](Scan& s, const Found& r) { s.check_asked_for(r, 0); }, 0},
         {"made", "parent, generation, number, job",
          [](Scan& s, const Found& r) { s.check_asked_for(r, 0), r.small(1), r.small(2), r.job(3); },
          0},

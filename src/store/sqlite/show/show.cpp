@@ -205,7 +205,9 @@ AuditView Show::audit(JobId after, std::uint32_t limit) {
         view.last = JobId{row.bits(0)};
         add_audited(view.last, view);
     }
-    if (!after) add_holders(view);
+    if (after) return view;
+    add_holders(view);
+    add_debts(view);
     return view;
 }
 
@@ -218,6 +220,16 @@ void Show::add_audited(JobId id, AuditView& view) {
     auto found = book_.unless_damaged(
         read, [&] { return damaged_job(id); }, &view.damaged);
     if (found) view.jobs.push_back(std::move(*found));
+}
+
+void Show::add_debts(AuditView& view) {
+    Statement ends(connection_, "SELECT job FROM owed_end");
+    for (auto end = ends.query({}); end.next();) view.owed_ends.emplace_back(end.bits(0));
+    Statement things(connection_, "SELECT tenant, kind, name FROM owed_thing");
+    for (auto row = things.query({}); row.next();) {
+        const auto kind = row.number(1) == 0 ? Thing::Kind::key : Thing::Kind::limit;
+        view.owed_things.push_back({kind, row.text(0), row.text(2)});
+    }
 }
 
 void Show::add_holders(AuditView& view) {

@@ -43,6 +43,7 @@ private:
     SessionView session_view(const SessionRow& row);
     void add_audited(JobId id, AuditView& view);
     void add_holders(AuditView& view);
+    void add_debts(AuditView& view);
     std::vector<JobId> jobs_of(SessionId session);
 
     void add_waiting(WallTime wall, std::uint32_t limit, OverdueView& view);

@@ -15,7 +15,7 @@ Contents SqliteTables::contents() {
     read_ready_shapes(contents);
     contents.has_blocked = connection_.number("SELECT EXISTS (SELECT 1 FROM blocked)") != 0;
     read_holders(contents);
-    read_relations(contents);
+    read_debts(contents);
     return contents;
 }
 
@@ -78,13 +78,17 @@ void SqliteTables::read_holders(Contents& contents) {
             {{Kind::limit, slot.text(0), slot.text(1)}, slot.number(2), JobId{slot.bits(3)}});
 }
 
-void SqliteTables::read_relations(Contents& contents) {
-    Statement others(connection_, "SELECT DISTINCT other FROM awaited WHERE state IS NULL");
-    auto other = others.query({});
-    while (other.next()) contents.awaited.push_back({other.bits(0)});
-    Statement parents(connection_, "SELECT DISTINCT parent FROM callback");
-    auto parent = parents.query({});
-    while (parent.next()) contents.added_to.push_back({parent.bits(0)});
+void SqliteTables::read_debts(Contents& contents) {
+    Statement ends(connection_, "SELECT job FROM owed_end");
+    auto end = ends.query({});
+    while (end.next()) contents.owed_ends.emplace_back(end.bits(0));
+    Statement things(connection_, "SELECT tenant, kind, name, behind FROM owed_thing");
+    auto thing = things.query({});
+    while (thing.next()) {
+        const auto kind = thing.number(1) == 0 ? Thing::Kind::key : Thing::Kind::limit;
+        contents.owed_things.emplace_back(Thing{kind, thing.text(0), thing.text(2)},
+                                          thing.number(3));
+    }
 }
 
 }  // namespace perdure::store::sqlite

@@ -67,10 +67,9 @@ std::vector<ForgetNote> ForgetNotes::due(ServiceTime now, std::uint32_t max) {
 }
 
 void ForgetNotes::take(const TakenNote& taken) {
-    const auto& [forget_at, jobs] = taken.note;
-    delete_.run_one({forget_at, jobs.front()});
-    if (taken.taken < jobs.size())
-        write(forget_at, jobs.data() + taken.taken, jobs.size() - taken.taken);
+    const auto& [forget_at, first, left] = taken;
+    delete_.run_one({forget_at, first});
+    if (!left.empty()) write(forget_at, left.data(), left.size());
 }
 
 }  // namespace perdure::store::sqlite

@@ -18,7 +18,8 @@ RelationLoader::RelationLoader(Connection& c)
     : facts_(c, "SELECT on_end, state, other FROM awaited WHERE job = ? ORDER BY number"),
       awaited_(c, "SELECT other, on_end, ended FROM awaited WHERE job = ? ORDER BY number"),
       waiters_(c,
-               "SELECT DISTINCT job FROM awaited WHERE other = ? AND state IS NULL ORDER BY job"),
+               "SELECT DISTINCT job FROM awaited WHERE other = ? AND state IS NULL"
+               " ORDER BY job LIMIT ?"),
       added_(c,
              "SELECT id, number, since_generation, on_end, spec FROM callback WHERE parent = ?"
              " ORDER BY number"),
@@ -53,9 +54,9 @@ std::vector<AwaitedView> RelationLoader::awaited(JobId job) {
     return all;
 }
 
-std::vector<JobId> RelationLoader::waiters(JobId other) {
+std::vector<JobId> RelationLoader::waiters(JobId other, std::uint32_t max) {
     std::vector<JobId> waiters;
-    auto row = waiters_.query({other});
+    auto row = waiters_.query({other, max});
     while (row.next()) waiters.push_back({row.bits(0)});
     return waiters;
 }

@@ -16,7 +16,7 @@ public:
 
     std::vector<KnownAwaited> facts(JobId job) override;
     std::vector<AwaitedView> awaited(JobId job) override;
-    std::vector<JobId> waiters(JobId other) override;
+    std::vector<JobId> waiters(JobId other, std::uint32_t max) override;
     std::vector<AddedRow> added(JobId parent) override;
     std::vector<MadeCallback> all_made(JobId parent);
     std::optional<JobId> made(const CallbackOf& of) override;

@@ -324,15 +324,17 @@ std::uint32_t PlaceTables::read_line(const LineQuery& query, const TakeRow& take
     return rows;
 }
 
-std::vector<ShapeId> PlaceTables::shapes_blocked_on(const Thing& thing) {
+std::vector<ShapeId> PlaceTables::shapes_blocked_on(const Thing& thing, ShapeId behind,
+                                                    std::uint32_t max) {
     std::vector<ShapeId> shapes;
     // From shape to shape: a million jobs behind one key are one step.
-    for (ShapeId last = 0;;) {
-        auto row = next_shape_.query({thing.tenant, code(thing.kind), thing.name, last});
-        if (!row.next()) return shapes;
-        last = row.number(0);
-        shapes.push_back(last);
+    while (shapes.size() < max) {
+        auto row = next_shape_.query({thing.tenant, code(thing.kind), thing.name, behind});
+        if (!row.next()) break;
+        behind = row.number(0);
+        shapes.push_back(behind);
     }
+    return shapes;
 }
 
 void PlaceTables::find_blocked(const Thing& thing, ShapeId shape,

@@ -28,7 +28,8 @@ public:
     void write(const LargeChange& change);
 
     std::uint32_t read_line(const LineQuery& query, const TakeRow& take) override;
-    std::vector<ShapeId> shapes_blocked_on(const Thing& thing) override;
+    std::vector<ShapeId> shapes_blocked_on(const Thing& thing, ShapeId behind,
+                                           std::uint32_t max) override;
     void find_blocked(const Thing& thing, ShapeId shape, const std::optional<ClaimOrder>& behind,
                       const std::function<bool(const ClaimOrder&)>& is_it) override;
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;

@@ -36,7 +36,9 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
       await_(c,
              "INSERT INTO awaited (job, number, other, on_end, state, ended)"
              " VALUES (?, ?, ?, ?, ?, ?)"),
-      tell_(c, "UPDATE awaited SET state = ?, ended = ? WHERE other = ? AND state IS NULL"),
+      tell_(c,
+            "UPDATE awaited SET state = ?, ended = ? WHERE other = ? AND state IS NULL"
+            " AND job <= ?"),
       add_(c,
            "INSERT INTO callback (parent, number, id, since_generation, on_end, spec)"
            " VALUES (?, ?, ?, ?, ?, ?)"),
@@ -64,7 +66,13 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
       drop_key_(c, "DELETE FROM idempotency WHERE tenant = ? AND key = ?"),
       old_keys_(c,
                 "SELECT tenant, key FROM idempotency WHERE kept_until <= ?"
-                " ORDER BY kept_until LIMIT ?") {}
+                " ORDER BY kept_until LIMIT ?"),
+      owe_end_(c, "INSERT OR REPLACE INTO owed_end (job) VALUES (?)"),
+      pay_end_(c, "DELETE FROM owed_end WHERE job = ?"),
+      owe_thing_(c,
+                 "INSERT OR REPLACE INTO owed_thing (tenant, kind, name, behind)"
+                 " VALUES (?, ?, ?, ?)"),
+      pay_thing_(c, "DELETE FROM owed_thing WHERE tenant = ? AND kind = ? AND name = ?") {}
 
 std::vector<KeyName> SmallTables::old_keys(ServiceTime now, std::uint32_t max) {
     std::vector<KeyName> names;
@@ -94,7 +102,24 @@ void SmallTables::write_rows_of_jobs(const WriteSet& set, JobId& at) {
     }
 }
 
+// What was owed and paid in one group has no row.
+void SmallTables::write_debts(const WriteSet& set) {
+    for (const auto& [job, is_owed] : set.owed_ends) {
+        if (is_owed)
+            owe_end_.run({job});
+        else
+            pay_end_.run({job});
+    }
+    for (const auto& [thing, behind] : set.owed_things) {
+        if (behind)
+            owe_thing_.run({thing.tenant, code(thing.kind), thing.name, *behind});
+        else
+            pay_thing_.run({thing.tenant, code(thing.kind), thing.name});
+    }
+}
+
 void SmallTables::write_others(const WriteSet& set) {
+    write_debts(set);
     for (const auto& [id, shape] : set.shapes)
         shape_.run_one({id, shape.tenant, shape.queue, shape.kind, shape.share});
     for (const auto& tally : set.tallies) tally_.run_one({tally.shape, tally.state, tally.jobs});
@@ -155,7 +180,7 @@ void SmallTables::write(const NewAwaited& row) {
 
 void SmallTables::write(const ToldWaiters& told) {
     const auto bytes = encode(told.ended);
-    tell_.run({code(told.ended.state), Value::blob(bytes), told.other});
+    tell_.run({code(told.ended.state), Value::blob(bytes), told.other, told.last});
 }
 
 void SmallTables::write(const NewAdded& added) {

@@ -22,6 +22,7 @@ public:
     std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max);
 
 private:
+    void write_debts(const WriteSet& set);
     void write(const HolderChange& change);
     void write(const NewAwaited& row);
     void write(const ToldWaiters& told);
@@ -37,6 +38,7 @@ private:
     Statement ledger_, forget_ledger_;
     Statement save_session_, save_directory_, delete_session_, delete_directory_;
     Statement put_key_, drop_key_, old_keys_;
+    Statement owe_end_, pay_end_, owe_thing_, pay_thing_;
 };
 
 }  // namespace perdure::store::sqlite

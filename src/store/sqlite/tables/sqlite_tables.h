@@ -42,7 +42,7 @@ private:
     void read_shapes(Contents& contents);
     void read_ready_shapes(Contents& contents);
     void read_holders(Contents& contents);
-    void read_relations(Contents& contents);
+    void read_debts(Contents& contents);
 
     Connection& connection_;
     DamageBook& book_;
