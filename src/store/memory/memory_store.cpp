@@ -31,6 +31,8 @@ MemoryStore::MemoryStore(Timing timing, QueueWeights weights)
     : parts_(std::make_unique<Parts>(timing, std::move(weights))) {}
 MemoryStore::~MemoryStore() = default;
 
+std::uint64_t MemoryStore::rows_touched() const { return parts_->tables.touched; }
+
 std::shared_ptr<const store::memory::Rows> MemoryStore::snapshot() const {
     return std::make_shared<const store::memory::Rows>(parts_->tables.rows);
 }

@@ -42,6 +42,8 @@ public:
     Task<Result<JobPage>> list(JobFilter filter) override;
     Task<Result<Overview>> overview(std::string tenant) override;
 
+    // How many rows groups have read or written: what a change costs, whatever the machine.
+    std::uint64_t rows_touched() const;
     // For stories of stores that lose commits: all that is in it, and back to that.
     std::shared_ptr<const store::memory::Rows> snapshot() const;
     void roll_back(const store::memory::Rows& to);

@@ -35,6 +35,7 @@ std::vector<ForgetNote> MemoryTables::to_forget(ServiceTime now, std::uint32_t m
     for (const auto& [at, job] : rows.places.retentions()) {
         if (at > now || due.size() == max) break;
         due.push_back({at, {job}});
+        ++touched;
     }
     return due;
 }
@@ -45,6 +46,7 @@ std::vector<KeyName> MemoryTables::old_keys(ServiceTime now, std::uint32_t max) 
         if (row.until && *row.until <= now) old.emplace_back(*row.until, name);
     std::sort(old.begin(), old.end());
     if (old.size() > max) old.resize(max);
+    touched += old.size();
     std::vector<KeyName> names;
     for (auto& [until, name] : old) names.push_back(std::move(name));
     return names;
@@ -52,6 +54,7 @@ std::vector<KeyName> MemoryTables::old_keys(ServiceTime now, std::uint32_t max) 
 
 // Without its history, as every other kind of table gives it.
 std::optional<JobRow> MemoryTables::job(JobId id) {
+    ++touched;
     const auto found = rows.jobs.find(id);
     if (found == rows.jobs.end()) return std::nullopt;
     std::optional<JobRow> job = found->second;
@@ -66,6 +69,7 @@ std::vector<AttemptRow> MemoryTables::history(JobId job, Epoch from, Epoch befor
     std::vector<AttemptRow> found;
     for (const auto& attempt : rows.jobs.at(job).attempts)
         if (from <= attempt.epoch && attempt.epoch < before) found.push_back(attempt);
+    touched += found.size();
     return found;
 }
 
@@ -91,7 +95,9 @@ std::vector<KnownAwaited> MemoryTables::facts(JobId job) {
 
 std::vector<AwaitedView> MemoryTables::awaited(JobId job) {
     const auto found = rows.relations.find(job);
-    return found == rows.relations.end() ? std::vector<AwaitedView>{} : found->second.awaited;
+    if (found == rows.relations.end()) return {};
+    touched += found->second.awaited.size();
+    return found->second.awaited;
 }
 
 std::vector<JobId> MemoryTables::waiters(JobId other, std::uint32_t max) {
@@ -100,6 +106,7 @@ std::vector<JobId> MemoryTables::waiters(JobId other, std::uint32_t max) {
     if (found == rows.waiters.end()) return some;
     const auto& all = found->second;
     for (auto at = all.begin(); at != all.end() && some.size() < max; ++at) some.push_back(*at);
+    touched += some.size();
     return some;
 }
 
@@ -108,6 +115,7 @@ std::vector<ShapeId> MemoryTables::shapes_blocked_on(const Thing& thing, ShapeId
     std::vector<ShapeId> some;
     for (const auto shape : rows.places.shapes_blocked_on(thing))
         if (behind < shape && some.size() < max) some.push_back(shape);
+    touched += some.size();
     return some;
 }
 
@@ -136,6 +144,7 @@ std::uint32_t MemoryTables::read_line(const LineQuery& query, const TakeRow& tak
         id = at->job;
         take(*at, 0, load);
     }
+    touched += read;
     return read;
 }
 
@@ -144,12 +153,17 @@ void MemoryTables::find_blocked(const Thing& thing, ShapeId shape,
                                 const std::function<bool(const ClaimOrder&)>& is_it) {
     const auto& line = rows.places.blocked_on(thing, shape);
     auto at = behind ? line.upper_bound(*behind) : line.begin();
-    while (at != line.end() && !is_it(*at)) ++at;
+    for (; at != line.end(); ++at) {
+        ++touched;
+        if (is_it(*at)) return;
+    }
 }
 
 std::uint32_t MemoryTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
     const auto wanting = rows.places.wanting(thing, shape);
-    return static_cast<std::uint32_t>(std::min<std::size_t>(wanting, enough));
+    const auto counted = static_cast<std::uint32_t>(std::min<std::size_t>(wanting, enough));
+    touched += counted;
+    return counted;
 }
 
 std::vector<JobId> MemoryTables::kept() {

@@ -58,6 +58,7 @@ struct Rows {
 class MemoryTables : public Tables, public JobReader, public RelationReader, public LineReader {
 public:
     Rows rows;
+    std::uint64_t touched = 0;  // rows that were read by the engine, or written
 
     JobReader& jobs() override { return *this; }
     RelationReader& relations() override { return *this; }

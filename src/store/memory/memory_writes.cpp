@@ -1,4 +1,5 @@
 // Writing. Each step touches exactly one row, as in every other kind of table (C3).
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -93,6 +94,7 @@ void MemoryTables::write(const ToldWaiters& told) {
     if (waiters == rows.waiters.end()) return;
     auto& all = waiters->second;
     const auto end = all.upper_bound(told.last);
+    touched += static_cast<std::uint64_t>(std::distance(all.begin(), end));
     for (auto at = all.begin(); at != end; ++at)
         for (auto& awaited : rows.relations.at(*at).awaited)
             if (awaited.after.job == told.other && !awaited.ended) awaited.ended = told.ended;
@@ -163,6 +165,10 @@ void MemoryTables::write_small(const WriteSet& set) {
 }
 
 void MemoryTables::write(WriteSet& set, JobId& at) {
+    touched += set.jobs.size() + set.large.size() + set.holders.size() + set.relations.size() +
+               set.forgotten.size() + set.ledger.size() + set.keys.size() + set.old_keys.size() +
+               set.tallies.size() + set.sessions.size() + set.owed_ends.size() +
+               set.owed_things.size();
     for (auto* job : set.jobs) write_job(*job);
     for (const auto& change : set.large) write(change);
     for (const auto& change : set.holders) write(change);
