@@ -47,21 +47,30 @@ public:
         if (settle_failure) co_return *settle_failure;
         co_return co_await Memory::settle_unknown(server, fence);
     }
+    Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override {
+        if (open_failure) co_return *open_failure;
+        co_return co_await Memory::open_server(server, wall);
+    }
     Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) override {
         ++looks;
         if (overdue_instead) co_return overdue_instead();
         co_return co_await Memory::overdue(wall, limit);
     }
 
-    // Lets the oldest that is held go on, or all of them.
-    void release_one(Executor executor) {
+    // Lets what is held go on: the oldest, the newest, or all.
+    void release_oldest(Executor executor) {
         auto next = std::move(held_.front());
         held_.pop_front();
         next.resume_later(executor);
     }
+    void release_newest(Executor executor) {
+        auto next = std::move(held_.back());
+        held_.pop_back();
+        next.resume_later(executor);
+    }
     void release_all(Executor executor) {
         holds_groups = holds_replies = false;
-        while (!held_.empty()) release_one(executor);
+        while (!held_.empty()) release_oldest(executor);
     }
     // What is held must be gone before what it refers to is.
     void let_go() { held_.clear(); }
@@ -71,6 +80,7 @@ public:
     bool holds_replies = false;  // after it was committed
     Failure before;              // nothing is done
     Failure after;               // it is committed all the same
+    std::optional<Error> open_failure;
     std::optional<Error> settle_failure;
     std::function<Result<OverdueView>()> overdue_instead;
     int settles = 0;
@@ -119,10 +129,13 @@ public:
     int closes = 0;
 };
 
-// One server's commits. Service time passes only by the ticks that a test commits.
+// One server's commits. Unless it is told otherwise, service time passes only by the ticks that a
+// test commits.
 template <class Memory>
 class ServerStage : public testing::Test {
 protected:
+    using LeadingTicks = GroupCommit::LeadingTicks;
+    explicit ServerStage(LeadingTicks ticks = LeadingTicks::never) : leading_ticks(ticks) {}
     ~ServerStage() override { store.let_go(); }
 
     void open() {
@@ -198,6 +211,7 @@ protected:
         return groups;
     }
 
+    const LeadingTicks leading_ticks;
     Timing timing;
     ManualClock clock;
     StagedStore<Memory> store{timing};
@@ -205,7 +219,7 @@ protected:
     std::vector<std::string> fatal;
     GroupCommit commits{store,
                         clock,
-                        {.leading_ticks = GroupCommit::LeadingTicks::never},
+                        {.timing = timing, .leading_ticks = leading_ticks},
                         [this](std::string why) { fatal.push_back(std::move(why)); },
                         Log(log, "commits")};
     Stop stop;
