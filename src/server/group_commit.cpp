@@ -15,6 +15,29 @@ bool reports_an_end(const std::vector<Change>& changes) {
                        [](const Change& change) { return std::holds_alternative<Report>(change); });
 }
 
+// Whether a wait begins that must not end early (T2): everything that puts a job, or an attempt,
+// into a place with a deadline.
+struct MakesDeadline {
+    bool operator()(const Tick&) const { return false; }
+    bool operator()(const OpenStream&) const { return false; }
+    bool operator()(const EndSession&) const { return false; }
+    bool operator()(const Start&) const { return false; }
+    bool operator()(const Progress&) const { return false; }
+    bool operator()(const TakeKeeper&) const { return false; }
+    bool operator()(const ForgetEnded&) const { return false; }
+    bool operator()(const DefineLimit&) const { return false; }
+    bool operator()(const PauseQueue&) const { return false; }
+    template <class Other>
+    bool operator()(const Other&) const {
+        return !zoo(Bug::waits_count_from_the_last_tick);
+    }
+};
+
+bool makes_deadline(const std::vector<Change>& changes) {
+    return std::any_of(changes.begin(), changes.end(),
+                       [](const Change& change) { return std::visit(MakesDeadline{}, change); });
+}
+
 }  // namespace
 
 GroupCommit::GroupCommit(Store& store, Clock& clock, Options options, Fatal fatal, Log log)
@@ -22,32 +45,19 @@ GroupCommit::GroupCommit(Store& store, Clock& clock, Options options, Fatal fata
       clock_(clock),
       options_(options),
       fatal_(std::move(fatal)),
-      log_(std::move(log)),
       alarm_(clock.make_alarm()),
       deadline_alarm_(clock.make_alarm()),
-      settle_alarm_(clock.make_alarm()),
+      seen_(options.timing),
       lanes_(options.rows_max, options.lane_max),
       good_at_(clock.boot()),
-      carriers_(clock.executor()) {}
+      sender_(store, clock, *this, std::move(log)) {}
 
 Task<void> GroupCommit::open(ServerId server, Stop& stop) {
     stop.wakes(*alarm_);
-    server_ = server;
-    while (!stop.requested()) {
-        auto opened = co_await store_.open_server(server, clock_.wall());
-        if (opened) {
-            ids_.emplace(opened->number, opened->id_high_water);
-            number_ = opened->last_group;
-            fence_ = opened->fence;
-            saw(opened->clock, clock_.boot());
-            note_written(opened->clock.tick);
-            opened_at_ = clock_.boot();
-            good_at_ = clock_.boot();
-            co_return;
-        }
-        log_.write(Level::warn, "store does not open", "why", opened.error().what);
-        co_await alarm_->wait(store_retry);
-    }
+    const auto opened = co_await sender_.open(server, stop, *alarm_);
+    if (!opened) co_return;
+    seen_.open(opened->clock, clock_.boot());
+    good_at_ = clock_.boot();
 }
 
 Task<void> GroupCommit::run(Stop& stop) {
@@ -57,16 +67,7 @@ Task<void> GroupCommit::run(Stop& stop) {
         co_await alarm_->wait(seconds(60));
     }
     is_stopping_ = true;
-    while (!flights_.empty() || is_sorting_out_) co_await alarm_->wait(seconds(60));
-}
-
-// What is known of a group that whoever asked no longer waits for.
-Error GroupCommit::why_late(const Flight& flight) {
-    const bool may_be_done =
-        !flight.reply || *flight.reply || flight.reply->is(Errc::outcome_unknown);
-    if (!may_be_done) return error(Errc::unavailable, "the store does not answer");
-    reached<"answered_outcome_unknown">();
-    return error(Errc::outcome_unknown, "the store does not answer");
+    while (!sender_.is_idle()) co_await alarm_->wait(seconds(60));
 }
 
 // [P11] Whoever has waited too long is told what is known: that nothing was done, or that it is
@@ -80,12 +81,7 @@ Task<void> GroupCommit::watch_deadlines(Stop& stop) {
         if (!healthy() && work_alarm_) work_alarm_->ring();
         if (zoo(Bug::waiters_never_refused)) continue;
         const auto now = clock_.boot();
-        for (auto& flight : flights_) {
-            for (auto& request : flight->batch) {
-                if (!request->waiter || now < request->deadline) continue;
-                refuse(*request, why_late(*flight));
-            }
-        }
+        sender_.refuse_late(now);
         for (auto& request : lanes_.take_expired(now)) {
             reached<"refused_after_waiting">();
             refuse(*request, error(Errc::unavailable, "the store does not answer"));
@@ -138,102 +134,75 @@ Task<std::vector<ChangeReply>> GroupCommit::commit(std::unique_ptr<CommitRequest
     co_return replies;
 }
 
-JobId GroupCommit::next_job_id() { return JobId{ids_->next(clock_.wall())}; }
-SessionId GroupCommit::next_session_id() { return SessionId{ids_->next(clock_.wall())}; }
+JobId GroupCommit::next_job_id() { return JobId{sender_.next_id()}; }
+SessionId GroupCommit::next_session_id() { return SessionId{sender_.next_id()}; }
 
 void GroupCommit::saw(const ServiceTick& clock, BootTime asked_at) {
-    if (clock.tick < seen_.clock.tick) {
-        // What it is behind by may have stayed in memory.
-        if (asked_at <= seen_.at || asked_at <= written_at_ || clock.tick >= written_tick_) return;
-        reached<"store_lost_commits">();
-        fatal_("the store is behind what it has shown before: it has lost commits");
-        return;
-    }
-    const bool is_first = seen_.at == BootTime{};
-    if (clock.tick > seen_.clock.tick || is_first)
-        seen_ = {.clock = clock, .at = clock_.boot(), .of_another = !is_first};
-    // Else no deadline would be led by a tick: nobody leaves that to a server that is not there.
-    if (lost_tick_) saw_own_tick(*lost_tick_);
+    if (!seen_.saw(clock, asked_at, clock_.boot()))
+        return fatal_("the store is behind what it has shown before: it has lost commits");
     // A read can show a group of ours before its reply is here.
-    for (const auto& flight : flights_)
-        if (flight->tick) saw_own_tick({*flight->tick, flight->asked_at});
+    for (const auto& tick : sender_.ticks_under_way()) seen_.note_own(tick);
 }
 
-void GroupCommit::note_written(std::uint64_t tick) {
-    if (tick <= written_tick_) return;
-    written_tick_ = tick;
-    written_at_ = clock_.boot();
-}
-
-void GroupCommit::saw_own_tick(const SentTick& sent) {
-    if (seen_.clock != sent.clock) return;
-    seen_.sent_at = sent.at;
-    seen_.of_another = false;
-}
-
-// A group behind another one of ours, which is not answered yet, builds on that one's tick.
-Tick GroupCommit::next_tick(const Flight& flight) const {
-    const auto now = flight.asked_at;
-    TickFacts facts{.seen = seen_.clock,
-                    .since_seen = now - seen_.at,
-                    .since_start = now - opened_at_,
-                    .makes_deadline = true};
-    if (seen_.sent_at) facts.since_sent = now - *seen_.sent_at;
-    for (const auto& ahead : flights_) {
-        if (ahead.get() == &flight) break;
-        if (!ahead->tick) continue;
-        facts.seen = *ahead->tick;
-        facts.since_seen = now - ahead->asked_at;
-        facts.since_sent = facts.since_seen;
-    }
-    const auto decision = decide_tick(facts, options_.timing);
-    if (decision.rule == "T2/after_outage") reached<"grace_after_outage">();
-    return {.seen_tick = facts.seen.tick, .next = decision.next, .leads_from = facts.seen.now};
+Tick GroupCommit::next_tick(BootTime now, const std::optional<SentTick>& ahead) const {
+    return seen_.next(now, ahead);
 }
 
 bool GroupCommit::healthy() const {
-    if (!ids_) return false;  // not open yet
+    if (!sender_.is_open()) return false;
     return is_idle() || clock_.boot() - good_at_ < options_.timing.outage;
 }
 
-bool GroupCommit::is_idle() const { return lanes_.empty() && flights_.empty() && !is_sorting_out_; }
-
-Group GroupCommit::group_of(Flight& flight) {
-    Group group{.server = server_,
-                .number = flight.number,
-                .fence = fence_,
-                .id_high_water = ids_->high_water(),
-                .wall = clock_.wall(),
-                .changes = {}};
-    std::size_t count = 0;
-    for (const auto& request : flight.batch) count += request->changes.size();
-    group.changes.reserve(count);
-    for (const auto& request : flight.batch)
-        group.changes.insert(group.changes.end(), request->changes.begin(), request->changes.end());
-    for (auto& change : group.changes) {
-        auto* tick = std::get_if<Tick>(&change);
-        if (!tick || tick->next.tick != 0) continue;
-        *tick = next_tick(flight);
-        flight.tick = tick->next;
+void GroupCommit::send_what_waits() {
+    const auto may_send = [this] {
+        if (is_stopping_ || !sender_.is_ready()) return false;
+        return sender_.is_idle() ? !lanes_.empty() : lanes_.has_jobs(store_.worth_sending_ahead());
+    };
+    while (may_send()) {
+        auto batch = lanes_.form();
+        if (zoo(Bug::ack_before_commit)) acknowledge_too_early(batch);
+        sender_.send(led_by_a_tick(std::move(batch)));
     }
-    return group;
 }
 
-void GroupCommit::take_committed(Flight& flight) {
-    number_ = std::max(number_, flight.number);
+void GroupCommit::acknowledge_too_early(CommitBatch& batch) {
+    for (auto& request : batch) {
+        const auto* submit = std::get_if<Submit>(&request->changes.front());
+        if (!submit || !request->waiter) continue;
+        answer(*request, {ChangeReply(Submitted{submit->id, true, JobState::ready})});
+    }
+}
+
+// Before everything else (T2).
+CommitBatch GroupCommit::led_by_a_tick(CommitBatch batch) const {
+    bool has_tick = options_.leading_ticks == LeadingTicks::never || seen_.newest().of_another;
+    bool needs_tick = false;
+    for (const auto& request : batch) {
+        has_tick = has_tick || request->lane == Lane::tick;
+        needs_tick = needs_tick || makes_deadline(request->changes);
+    }
+    if (has_tick || !needs_tick) return batch;
+    auto tick = std::make_unique<CommitRequest>();
+    tick->lane = Lane::tick;
+    tick->changes.push_back(Tick{});
+    batch.insert(batch.begin(), std::move(tick));
+    return batch;
+}
+
+void GroupCommit::committed(SentGroup& group) {
     good_at_ = clock_.boot();
-    auto& reply = **flight.reply;
-    saw(reply.clock, flight.asked_at);
+    auto& reply = **group.reply;
+    saw(reply.clock, group.sent_at);
     attempts_overdue_ = reply.attempts_overdue;
     owes_ = reply.owes;
     keeper_ = reply.keeper;
-    note_written(reply.written_tick);
-    if (flight.tick) saw_own_tick({*flight.tick, flight.asked_at});
-    if (meter_) note_recoveries(flight.batch, reply);
+    seen_.note_written(reply.written_tick, clock_.boot());
+    if (group.tick) seen_.note_own({*group.tick, group.sent_at});
+    if (meter_) note_recoveries(group.batch, reply);
     auto next = std::make_move_iterator(reply.replies.begin());
     CommitBatch again;
     bool is_led_astray = false;  // another server was first: nothing behind the tick was done
-    for (auto& request : flight.batch) {
+    for (auto& request : group.batch) {
         if (is_led_astray) {
             again.push_back(std::move(request));
             continue;
@@ -243,14 +212,19 @@ void GroupCommit::take_committed(Flight& flight) {
         next += rows;
         for (std::size_t i = 0; watcher_ && i < own.size(); ++i)
             watcher_(request->changes[i], own[i]);
-        is_led_astray = request->lane == Lane::tick && flight.tick && !own.front();
+        is_led_astray = request->lane == Lane::tick && group.tick && !own.front();
         answer(*request, std::move(own));
     }
-    std::erase(flight.batch, nullptr);
-    note_activity(flight.batch, reply.work_appeared);
+    std::erase(group.batch, nullptr);
+    note_activity(group.batch, reply.work_appeared);
     if (again.empty()) return;
     reached<"group_sent_again_after_another_servers_tick">();
-    put_back(std::move(again));
+    send_again(std::move(again));
+}
+
+void GroupCommit::committed_unanswered(const SentGroup& group) {
+    good_at_ = clock_.boot();
+    if (group.tick) seen_.note_own_unanswered({*group.tick, group.sent_at});
 }
 
 // Starts come before entries: what is entered now is started by a later group.
@@ -302,14 +276,17 @@ void GroupCommit::refuse(CommitRequest& request, const Error& why) {
     answer(request, std::vector<ChangeReply>(request.changes.size(), ChangeReply(why)));
 }
 
-void GroupCommit::refuse(CommitBatch& batch, const Error& why) {
-    for (auto& request : batch) refuse(*request, why);
-}
-
-void GroupCommit::put_back(CommitBatch batch) {
+void GroupCommit::send_again(CommitBatch batch) {
     std::erase_if(batch, [](const auto& request) { return !request->waiter; });
     lanes_.put_back(std::move(batch));
     alarm_->ring();
 }
+
+void GroupCommit::has_room() {
+    send_what_waits();
+    alarm_->ring();
+}
+
+void GroupCommit::fenced_off(const std::string& why) { fatal_(why); }
 
 }  // namespace perdure

@@ -1,5 +1,5 @@
-// The world around a worker, for its tests: a clock that stands still until a test lets time pass,
-// servers and processes that do what a test says and write down what they were told.
+// The world around a worker, for its tests: servers and processes that do what a test says and
+// write down what they were told.
 #pragma once
 
 #include <algorithm>
@@ -12,86 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "ports/manual_clock_for_tests.h"
 #include "worker/worker.h"
 
 namespace perdure {
-
-class ManualClock;
-
-class ManualAlarm final : public Alarm {
-public:
-    explicit ManualAlarm(ManualClock& clock);
-    ~ManualAlarm() override;
-
-    Task<void> wait(Duration longest) override;
-    void ring() override {
-        rung_ = true;
-        if (waiter_) wake();
-    }
-    void wake();
-    std::optional<BootTime> due() const { return waiter_ ? std::optional{due_} : std::nullopt; }
-
-private:
-    ManualClock& clock_;
-    BootTime due_;
-    bool rung_ = false;
-    std::optional<Suspended> waiter_;
-};
-
-// Time stands still unless a test lets it pass.
-class ManualClock final : public Clock {
-public:
-    WallTime wall() const override { return {boot_.us}; }
-    BootTime boot() const override { return boot_; }
-    std::unique_ptr<Alarm> make_alarm() override { return std::make_unique<ManualAlarm>(*this); }
-    Executor executor() override { return io_.get_executor(); }
-
-    void pass(Duration time) {
-        const auto end = boot_ + time;
-        settle();
-        while (auto* next = earliest()) {
-            if (*next->due() > end) break;
-            boot_ = std::max(boot_, *next->due());
-            next->wake();
-            settle();
-        }
-        boot_ = std::max(boot_, end);
-    }
-    // The whole host is stopped for a while.
-    void freeze(Duration time) { boot_ = boot_ + time; }
-    void settle() {
-        io_.restart();
-        io_.poll();
-    }
-
-    std::vector<ManualAlarm*> alarms;
-
-private:
-    ManualAlarm* earliest() const {
-        ManualAlarm* best = nullptr;
-        for (auto* alarm : alarms)
-            if (alarm->due() && (!best || *alarm->due() < *best->due())) best = alarm;
-        return best;
-    }
-
-    boost::asio::io_context io_;
-    BootTime boot_{1'000'000'000};
-};
-
-inline ManualAlarm::ManualAlarm(ManualClock& clock) : clock_(clock) {
-    clock_.alarms.push_back(this);
-}
-inline ManualAlarm::~ManualAlarm() { std::erase(clock_.alarms, this); }
-inline void ManualAlarm::wake() {
-    std::exchange(waiter_, std::nullopt)->resume_later(clock_.executor());
-}
-inline Task<void> ManualAlarm::wait(Duration longest) {
-    if (!rung_) {
-        due_ = clock_.boot() + longest;
-        co_await suspend([this](Suspended me) { waiter_.emplace(std::move(me)); });
-    }
-    rung_ = false;
-}
 
 class CountingRandom final : public Random {
 public:
@@ -110,13 +34,15 @@ public:
     Task<Result<std::vector<StreamMessage>>> next() override {
         if (messages_.empty() && !closed_)
             co_await suspend([this](Suspended me) { waiter_.emplace(std::move(me)); });
-        if (closed_) co_return error(Errc::unavailable, "closed");
+        // What has come before the end is still read.
+        if (messages_.empty()) co_return error(Errc::unavailable, "closed");
         co_return std::exchange(messages_, {});
     }
     void close() override {
         closed_ = true;
         wake();
     }
+    bool is_closed() const { return closed_; }
     // The reader owns its stream, and the stream the suspended reader: somebody must let go.
     void abandon() { waiter_.reset(); }
     void push(StreamMessage message) {
@@ -147,6 +73,9 @@ public:
         co_return OpenAnswer{SessionId{opens.size()}, seconds(10)};
     }
     Task<Result<std::shared_ptr<Stream>>> open_stream(std::size_t, SessionId) override {
+        ++stream_calls;
+        if (stream_failure) co_return *stream_failure;
+        if (streams_take != Duration{}) co_await stream_alarm->wait(streams_take);
         stream = std::make_shared<FakeStream>(executor_);
         streams.push_back(stream);
         co_return std::shared_ptr<Stream>(stream);
@@ -176,6 +105,7 @@ public:
     Task<Result<LogResponse>> logs(std::size_t, LogRequest request) override {
         log_requests.push_back(request);
         if (logs_take != Duration{}) co_await log_alarm->wait(logs_take);
+        if (logs_failure) co_return *logs_failure;
         LogResponse response;
         for (const auto& chunk : request.chunks) {
             response.answers.push_back(on_chunk ? on_chunk(chunk) : ItemAnswer::ok);
@@ -201,6 +131,11 @@ public:
     std::map<AttemptKey, std::string> kept;
     Duration logs_take;
     std::unique_ptr<Alarm> log_alarm;  // a test that lets logs() take time makes one
+    std::optional<Error> logs_failure;
+    Duration streams_take;
+    std::unique_ptr<Alarm> stream_alarm;  // the same for open_stream()
+    std::optional<Error> stream_failure;
+    std::size_t stream_calls = 0;
     std::size_t count = 1;
     std::function<Result<OpenAnswer>(const OpenRequest&)> on_open;
     std::function<Result<HeartbeatAnswerMessage>(const HeartbeatRequest&)> on_heartbeat;
@@ -256,7 +191,9 @@ public:
     }
     Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                      std::size_t max) override {
-        const auto& all = printed[attempt];
+        if (output_failure) co_return *output_failure;
+        const auto all = printed[attempt];
+        if (while_reading) co_await while_reading();
         co_return all.substr(std::min<std::size_t>(offset, all.size()), max);
     }
     void print(AttemptKey attempt, const std::string& text) {
@@ -275,6 +212,8 @@ public:
 
     WorkerLife life;
     std::map<AttemptKey, std::string> printed;
+    std::optional<Error> output_failure;
+    std::function<Task<void>()> while_reading;  // between a look at the output and its answer
     std::optional<Error> prepare_error;
     bool starts = true;
     bool clean = false;
