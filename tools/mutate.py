@@ -4,9 +4,9 @@
     tools/mutate.py [--list] [--sample N] [--first N] [--seeds N] [--under DIR]
 
 A mutant is one place in src/store/engine where a comparison is flipped or moved by one, a `!` is
-dropped, `&&` and `||` are exchanged, or a guard never holds. Each is built in a work tree of its own
-(build/mutants) and tried by the contract on tables in memory, then by the simulator. Who survives
-both is listed in the end: either a test is missing, or the condition is not needed.
+dropped, `&&` and `||` are exchanged, or a guard never holds. Each is built in a work tree of its
+own (build/mutants) and tried by the contract on tables in memory, then by the simulator. Of who
+survives both, either a test is missing, or the condition is not needed.
 """
 
 import argparse
@@ -112,7 +112,7 @@ def main():
         print(f"{len(mutants)} mutants")
         return
     prepare()
-    survivors = []
+    noticed = 0
     for path, number, changed in mutants:
         target = TREE / path
         before = target.read_text()
@@ -122,9 +122,8 @@ def main():
         fate = fate_of(options.seeds)
         target.write_text(before)
         print(f"{fate or 'SURVIVES':10} {path}:{number + 1}: {changed.strip()}", flush=True)
-        if not fate:
-            survivors.append((path, number, changed))
-    print(f"{len(mutants) - len(survivors)} of {len(mutants)} mutants were noticed")
+        noticed += fate is not None
+    print(f"{noticed} of {len(mutants)} mutants were noticed")
 
 
 if __name__ == "__main__":
