@@ -1,7 +1,5 @@
 // A budget for everything: whatever a hundred thousand rows stand behind, one group touches few of
 // them. Counted in rows, not in time (C8).
-#include <set>
-
 #include "store/memory/memory_store.h"
 #include "tests/contract/contract.h"
 
@@ -41,7 +39,8 @@ protected:
     }
     std::size_t count(const std::vector<JobId>& ids, JobState in) {
         std::size_t found = 0;
-        for (const auto& view : *run(store().jobs(ids))) found += view.state == in ? 1 : 0;
+        const auto views = run(store().jobs(ids));
+        for (const auto& view : *views) found += view.state == in ? 1 : 0;
         return found;
     }
 
@@ -100,7 +99,7 @@ TEST_P(RowBudget, what_waits_its_time_or_has_ended) {
 }
 
 TEST_P(RowBudget, retention) {
-    for (const auto id : submit_many(Wanted::job())) apply(Cancel{id});
+    for (const auto id : submit_many(Wanted::job())) EXPECT_TRUE(apply(Cancel{id}));
     pass(days(400));
     EXPECT_LE(touched_by({ForgetEnded{100}}), budget);
 }
