@@ -1,6 +1,8 @@
 // The content of a store as text: one line for each row.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/custom_policy.h"
 #include "tests/contract/audit.h"
 
@@ -159,7 +161,9 @@ struct DescribeReply {
     }
     std::string operator()(const Forgotten& r) const {
         std::string text = "forgotten";
-        for (const auto job : r.jobs) text += " " + job.text();
+        auto jobs = r.jobs;
+        std::sort(jobs.begin(), jobs.end());
+        for (const auto job : jobs) text += " " + job.text();
         return text;
     }
 };
@@ -198,7 +202,8 @@ std::string describe(const SessionView& s) {
 }
 
 std::string describe(const GroupReply& reply) {
-    auto all = fmt::format("group {} work={}\n", text(reply.clock), reply.work_appeared);
+    auto all = fmt::format("group {} work={} keeper={}/{}\n", text(reply.clock),
+                           reply.work_appeared, reply.keeper.holder.value, reply.keeper.epoch);
     for (const auto& r : reply.replies) {
         const auto line = r ? std::visit(DescribeReply{}, *r)
                             : fmt::format("refused: {}", to_string(r.error().code));

@@ -12,7 +12,7 @@
 namespace perdure::contract {
 namespace {
 
-constexpr std::uint64_t histories = 2000;
+constexpr std::uint64_t histories = 20;
 constexpr int groups = 250;
 constexpr std::array names = {"worker-1", "worker-2", "worker-3"};
 
@@ -142,13 +142,20 @@ private:
                                conflict_with_somebody(), wants_to_run_at(wall + seconds(2))});
     }
 
-    // Also one that an end has made.
+    // Mostly a new one; also one that an end has made.
     JobId any_job() {
         if (jobs_.empty() || chance(50)) return JobId{next_id()};
-        const auto id = pick(jobs_);
+        const auto few = std::min<std::size_t>(jobs_.size(), chance(2) ? 10 : jobs_.size());
+        const auto id = jobs_[jobs_.size() - 1 - below(few)];
         if (!chance(3)) return id;
         const auto view = run(store().jobs({id}));
         return view->empty() || view->front().made.empty() ? id : pick(view->front().made).job;
+    }
+    // One that waits for a person, if there is one.
+    JobId any_quarantined() {
+        auto& catalogue = dynamic_cast<Catalogue&>(store());
+        const auto page = run(catalogue.list({.states = {JobState::quarantined}, .undealt = true}));
+        return page->jobs.empty() || chance(5) ? any_job() : pick(page->jobs).id;
     }
     SessionId any_session() {
         return sessions_.empty() || chance(50) ? SessionId{next_id()} : pick(sessions_);
@@ -222,13 +229,16 @@ private:
     Change tick() {
         const auto clock = run(store().service())->clock;
         auto advance = milliseconds(static_cast<std::int64_t>(below(2'000)));
+        if (chance(20)) advance = timing.lease;
         if (chance(60)) {
             advance = timing.retention;
             wall = wall + advance;
         }
         ServiceTick next{clock.tick + 1, clock.now + advance, clock.grace_until};
         if (chance(10)) next.grace_until = next.now + timing.grace;
-        return Tick{chance(10) ? clock.tick + 1 : clock.tick, next};
+        Tick tick{chance(10) ? clock.tick + 1 : clock.tick, next};
+        if (chance(5)) tick.leads_from = clock.now;
+        return tick;
     }
 
     Change heartbeat(SessionId of) {
@@ -238,6 +248,8 @@ private:
         if (chance(10)) --change.number;
         if (chance(20)) change.content_hash = below(2);
         if (chance(6)) change.seen = below(change.seen + 1);
+        if (chance(6)) change.lease = timing.detach_lease;
+        change.draining = chance(6);
         for (auto& entry : change.attempts)
             if (chance(6)) entry = listed(entry.attempt, entry.assignment);
         std::erase_if(change.attempts, [&](const Listed&) { return chance(8); });
@@ -290,12 +302,20 @@ private:
         }
     }
 
+    Change keeper() {
+        const auto role = run(store().service())->keeper;
+        return TakeKeeper{chance(3) ? KeeperRole{} : role,
+                          {pick(std::array{server, other_server}).id, role.epoch + 1, {}}};
+    }
+
     Change by_a_person() {
         using Action = QuarantineAction;
-        switch (below(11)) {
+        switch (below(12)) {
+            case 11: return keeper();
             case 9:
             case 10: return AddCallback{JobId{next_id()}, any_job(), callback(0)};
-            case 8: return ForgetEnded{static_cast<std::uint32_t>(1 + below(4))};
+            // All at once: who goes first of those that ended together is each store's affair.
+            case 8: return ForgetEnded{1'000};
             case 0: return Cancel{any_job()};
             case 1: return Hold{any_job(), true};
             case 2:
@@ -303,8 +323,8 @@ private:
             case 4:
             case 5:
                 return DealWithQuarantined{
-                    any_job(), pick(std::array{Action::release, Action::accept, Action::discard}),
-                    chance(2)};
+                    any_quarantined(),
+                    pick(std::array{Action::release, Action::accept, Action::discard}), chance(2)};
             case 6: return PauseQueue{"default", "mail", chance(3)};
             default:
                 return DefineLimit{"default", chance(2) ? "gpu" : "cpu",

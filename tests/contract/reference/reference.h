@@ -20,9 +20,15 @@ struct Reference : Jobs {
         work_appeared = false;
         entered.clear();
         GroupReply reply;
+        bool is_led_astray = false;  // by a tick that came too late: nothing behind it is done (T2)
         for (const auto& change : group.changes) {
-            reply.replies.push_back(std::visit([&](const auto& c) { return apply(c); }, change));
-            if (reply.replies.back().is(Errc::fenced)) ++fenced;
+            auto answer = is_led_astray
+                              ? ChangeReply(refuse(Errc::conflict))
+                              : std::visit([&](const auto& c) { return apply(c); }, change);
+            if (answer.is(Errc::fenced)) ++fenced;
+            const auto* tick = std::get_if<Tick>(&change);
+            if (tick && tick->leads_from && !answer) is_led_astray = true;
+            reply.replies.push_back(std::move(answer));
             settle_ends();
         }
         reply.clock = clock;
@@ -39,7 +45,8 @@ struct Reference : Jobs {
     }
 
     ChangeReply apply(const Tick& change) {
-        if (change.seen_tick != clock.tick) return refuse(Errc::conflict);
+        const auto from = change.leads_from.value_or(now());
+        if (change.seen_tick != clock.tick || from != now()) return refuse(Errc::conflict);
         const bool goes_on = change.next.tick == clock.tick + 1 && change.next.now >= now() &&
                              change.next.grace_until >= clock.grace_until;
         if (!goes_on) return refuse(Errc::invalid);
