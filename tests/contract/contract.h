@@ -95,7 +95,8 @@ protected:
     void pass_with_heartbeats(Duration time);  // every open session renews
 
     // Jobs.
-    std::uint64_t next_id() { return ++last_id_; }
+    // As a server draws them: in order of time (L3).
+    std::uint64_t next_id() { return last_id_ = IdSource(0, last_id_).next(wall); }
     Submit submit_of(JobSpec spec);
     JobId submit(JobSpec spec);
     JobView job(JobId id);

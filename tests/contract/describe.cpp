@@ -1,6 +1,8 @@
 // The content of a store as text: one line for each row.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/custom_policy.h"
 #include "tests/contract/audit.h"
 
@@ -75,15 +77,20 @@ std::string text(const RunView& r) {
     for (const auto count : r.counts.of_rules) counts += fmt::format("rule {},", count);
     return fmt::format(
         "  run job={} epoch={} session={} number={} {} {} clean={} order={} "
-        "confirm={} checkpoint={} counts={}{} inputs={} judge={}\n",
+        "recalled={} confirm={} checkpoint={} counts={}{} inputs={} judge={}\n",
         r.attempt.job.value, r.attempt.epoch.value, r.session.value, r.assignment,
-        to_string(r.state), text(r.terms), r.clean, r.order ? to_string(*r.order) : "-",
+        to_string(r.state), text(r.terms), r.clean, r.order ? to_string(*r.order) : "-", r.recalled,
         r.confirm_deadline.us, r.checkpoint, counts, r.counts.did_not_run_in_a_row, text(r.inputs),
         mark_of(judging_policy(r)));
 }
 
 std::string text(AttemptKey attempt) {
     return fmt::format("{}.{}", attempt.job.value, attempt.epoch.value);
+}
+
+std::string text(const Assignment& a) {
+    return fmt::format(" {}#{} {} {} {} {}", text(a.attempt), a.number, text(a.terms), a.spec->kind,
+                       a.checkpoint, text(a.inputs));
 }
 
 std::string text(const std::vector<EndedAttempt>& ended) {
@@ -102,7 +109,7 @@ struct DescribeReply {
     std::string operator()(const HeartbeatTaken& r) const {
         auto all = fmt::format("heartbeat {}{}", static_cast<int>(r.answer),
                                r.store_is_behind ? " behind" : "");
-        for (const auto& a : r.resent) all += " resent " + text(a.attempt);
+        for (const auto& a : r.resent) all += " resent" + text(a);
         for (const auto& a : r.stop) all += " stop " + text(a);
         for (const auto& a : r.kill)
             all += fmt::format(" kill {} {}", text(a.attempt), to_string(a.cause));
@@ -127,8 +134,8 @@ struct DescribeReply {
         return fmt::format("submitted {} {} {}", r.id.value, r.created, to_string(r.state));
     }
     std::string operator()(const BatchSubmitted& r) const {
-        if (r.refused)
-            return fmt::format("refused at {}: {}", r.refused->index, r.refused->why.what);
+        // If there are two reasons, either may be told.
+        if (r.refused) return fmt::format("refused at {}", r.refused->index);
         std::string text = "submitted all";
         for (const auto& job : r.jobs) text += " " + (*this)(job);
         return text;
@@ -138,9 +145,7 @@ struct DescribeReply {
     }
     std::string operator()(const Claimed& r) const {
         std::string all = r.left > 0 ? "claimed, more left" : "claimed";
-        for (const auto& a : r.assignments)
-            all += fmt::format(" {}/{}#{} {} {} {}", a.attempt.job.value, a.attempt.epoch.value,
-                               a.number, text(a.terms), a.checkpoint, text(a.inputs));
+        for (const auto& a : r.assignments) all += text(a);
         return all;
     }
     std::string operator()(const StreamOpened& r) const {
@@ -156,7 +161,9 @@ struct DescribeReply {
     }
     std::string operator()(const Forgotten& r) const {
         std::string text = "forgotten";
-        for (const auto job : r.jobs) text += " " + job.text();
+        auto jobs = r.jobs;
+        std::sort(jobs.begin(), jobs.end());
+        for (const auto job : jobs) text += " " + job.text();
         return text;
     }
 };
@@ -184,16 +191,19 @@ std::string describe(const JobView& job) {
 std::string describe(const SessionView& s) {
     auto all = fmt::format(
         "session {} life={} worker={} open={} stream={} assignments={} "
-        "heartbeat={} hash={} seen={} renewal={} slots={} lease={} heard={} policy={}\n",
+        "heartbeat={} hash={} seen={} renewal={} slots={}{} lease={} heard={} policy={} "
+        "unconfirmed={} deaf={} until={}\n",
         s.session.value, s.life, s.worker, s.open, s.stream, s.assignments, s.heartbeat,
-        s.content_hash, s.seen, s.renewal, s.slots, s.lease_deadline.us, s.heard_at.us,
-        s.policy ? mark_of(*s.policy) : 0);
+        s.content_hash, s.seen, s.renewal, s.slots, s.draining ? " draining" : "",
+        s.lease_deadline.us, s.heard_at.us, s.policy ? mark_of(*s.policy) : 0,
+        s.hearing.unconfirmed.size(), s.hearing.wait.us, s.hearing.claims_from.us);
     for (const auto& run : s.runs) all += text(run);
     return all;
 }
 
 std::string describe(const GroupReply& reply) {
-    auto all = fmt::format("group {} work={}\n", text(reply.clock), reply.work_appeared);
+    auto all = fmt::format("group {} work={} keeper={}/{}\n", text(reply.clock),
+                           reply.work_appeared, reply.keeper.holder.value, reply.keeper.epoch);
     for (const auto& r : reply.replies) {
         const auto line = r ? std::visit(DescribeReply{}, *r)
                             : fmt::format("refused: {}", to_string(r.error().code));
@@ -250,12 +260,11 @@ std::string describe(const Overview& overview) {
     for (const auto& limit : overview.limits)
         all += fmt::format("limit {} {} of {}\n", limit.name, limit.taken, limit.max);
     for (const auto& worker : overview.workers)
-        all += fmt::format("worker {} {} at {} {} of {}{} silent for {}\n", worker.session.value,
-                           worker.worker, worker.machine, worker.running, worker.slots,
-                           worker.suspect ? " suspect"
-                           : worker.deaf  ? " deaf"
-                                          : "",
-                           worker.silent_for.us);
+        all += fmt::format("worker {} {} at {} {} of {}{}{}{} silent for {} lease {}\n",
+                           worker.session.value, worker.worker, worker.machine, worker.running,
+                           worker.slots, worker.suspect ? " suspect" : "",
+                           worker.deaf ? " deaf" : "", worker.draining ? " draining" : "",
+                           worker.silent_for.us, worker.lease_left.us);
     return all;
 }
 

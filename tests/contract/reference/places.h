@@ -1,66 +1,104 @@
-// Places: every index over where jobs are. Rows are removed before a job's place changes and
-// inserted after it; each step asserts that exactly one row was touched (C3).
-// Ended jobs are in one index only, by the end of their retention.
+// Where a job is, who holds what, and who follows (C3, C4, E6); and the ledger.
 #pragma once
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <set>
-#include <utility>
-#include <vector>
 
 #include "tests/contract/reference/rows.h"
 
 namespace perdure::reference {
 
-class Places {
-public:
-    using Line = std::set<ClaimOrder>;
-    using Deadlines = std::set<std::pair<ServiceTime, JobId>>;
-    using Dates = std::set<std::pair<WallTime, JobId>>;
-    using Runs = std::set<std::pair<std::uint64_t, JobId>>;  // by assignment number
+struct Places : Rows {
+    bool is_paused(const Job& job) const {
+        return paused.contains({job.spec->tenant, job.spec->queue});
+    }
 
-    void insert(const JobRow& job);
-    void remove(const JobRow& job);
+    ThingFacts facts_of(const Thing& thing, JobId by) const {
+        ThingFacts facts{.thing = thing};
+        if (thing.kind == Thing::Kind::limit) facts.max = limits.at(thing);
+        for (const auto& [held, holder] : holders) {
+            if (held.first != thing) continue;
+            holder == by ? facts.held_by_this_job = true : ++facts.taken;
+        }
+        return facts;
+    }
 
-    std::size_t count(Place place) const { return counts_[static_cast<std::size_t>(place)]; }
-    std::size_t total() const;
+    // C4: what is free is offered to as many jobs of each shape as decide_promotion() says. What
+    // was freed just now is offered to the first of each shape, whoever else wants it.
+    void offer(const Thing& thing, bool is_freed) {
+        const auto facts = facts_of(thing, JobId{});
+        const auto free = facts.max - std::min(facts.max, facts.taken);
+        std::map<Shape, std::map<ClaimOrder, Job*>> blocked;
+        std::map<Shape, std::uint32_t> wanting;
+        for (auto& [id, job] : jobs) {
+            if (job.blocked_on == thing) blocked[job.shape()][job.order()] = &job;
+            if (job.wants() && contains(job.things(), thing)) ++wanting[job.shape()];
+        }
+        for (const auto& [shape, line] : blocked) {
+            auto promoted =
+                is_freed ? std::min(free, 1U) : decide_promotion({free, wanting[shape]}).promote;
+            for (auto it = line.begin(); it != line.end() && promoted > 0; ++it, --promoted)
+                move(*it->second, JobState::ready);
+        }
+    }
 
-    const std::map<Shape, Line>& ready() const { return ready_; }
-    // Jobs in `ready` that still hold their things.
-    const std::set<JobId>& kept() const { return kept_; }
-    const std::map<Thing, std::map<Shape, Line>>& blocked() const { return blocked_; }
-    std::vector<Shape> shapes_blocked_on(const Thing& thing) const;
-    std::optional<JobId> first_blocked(const Thing& thing, const Shape& shape) const;
-    // How many jobs of this shape are `ready` and have yet to take the thing.
-    std::size_t wanting(const Thing& thing, const Shape& shape) const;
+    void release(const Job& job) {
+        for (const auto& thing : job.things()) {
+            const auto freed = std::erase_if(holders, [&](const auto& entry) {
+                return entry.first.first == thing && entry.second == job.id;
+            });
+            if (freed > 0) offer(thing, true);
+        }
+    }
 
-    const Deadlines& wakes() const { return wakes_; }
-    const Dates& dates() const { return dates_; }
-    const Deadlines& confirmations() const { return confirmations_; }
-    const Deadlines& retentions() const { return retentions_; }
-    const std::map<SessionId, Runs>& runs() const { return runs_; }
-    const Runs& runs_of(SessionId session) const;
+    // C3: a job is in one place, and what belonged to the last one goes. If it was offered its
+    // things, others may follow it; what it has by then it has (C4).
+    void move(Job& job, JobState to) {
+        const bool wanted = job.wants();
+        const bool stays = to == JobState::ready || to == JobState::blocked;  // one stay in both
+        job.state = to;
+        job.due.reset();
+        job.date.reset();
+        job.kept_until.reset();
+        job.blocked_on.reset();
+        if (!stays) job.queue_deadline.reset();
+        if (to == JobState::ready) work_appeared = true;
+        if (!wanted) return;
+        for (const auto& thing : job.things()) offer(thing, false);
+    }
 
-private:
-    template <class Change>
-    void change(const JobRow& job);
-    template <class Change>
-    void change_wanting(const Thing& thing, const Shape& shape);
+    // A new stay in `ready`. E6: the first in line is before all of its own priority, no higher.
+    void line_up(Job& job, bool is_first, std::optional<SessionId> avoid) {
+        move(job, JobState::ready);
+        job.queue_deadline = now() + job.spec->timeouts.queue;
+        job.since = now();
+        job.is_first = is_first;
+        job.avoid = avoid;
+        job.avoid_until = now() + timing.prefer_another;
+    }
 
-    std::array<std::size_t, 6> counts_{};
-    std::map<Shape, Line> ready_;
-    std::set<JobId> kept_;
-    std::map<Thing, std::map<Shape, Line>> blocked_;
-    std::map<Thing, std::map<Shape, std::size_t>> wanting_;
-    Deadlines wakes_;
-    Dates dates_;
-    Deadlines confirmations_;
-    Deadlines retentions_;
-    std::map<SessionId, Runs> runs_;
+    void end(Job& job, JobState as, Cause cause, std::string_view rule, bool may_have_run = false) {
+        move(job, as);
+        job.presumed_lost = false;
+        job.total_deadline.reset();
+        job.cause = cause;
+        job.rule = rule;
+        job.may_have_run = may_have_run;
+        job.discarded = false;
+        job.ended_at = now();
+        job.ended_on = wall;
+        job.forget_at = now() + decide_retention(as, false, timing);
+        ended.push_back(job.id);
+        release(job);
+    }
+
+    void enter(const Job& job, SessionId owner, const RepairFacts& facts) {
+        const auto decision = decide_repair(facts);
+        if (!decision) return;
+        auto entry = recovery_of({job.id, job.epoch}, job.spec->effects, facts, *decision);
+        entry.id = ++last_recovery;
+        entry.on = wall;
+        if (const auto* session = find_in(sessions, owner)) entry.worker = session->worker;
+        ledger.push_back(entry);
+        entered.push_back(entry);
+    }
 };
 
 }  // namespace perdure::reference
