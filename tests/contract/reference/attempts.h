@@ -113,7 +113,7 @@ struct Attempts : Relations {
         release(job);
     }
 
-    // The same, with what it says about the session that had it.
+    // end_attempt(), and what that says about the session that had it.
     Next end_owned(Job& job, const AttemptEnd& end, const Evidence* evidence, Sighting seen) {
         const auto owner = job.history.back().session;
         if (end.ran == Ran::yes) note_hearing(owner, HearingFacts::Event::confirmed, job.id);
