@@ -151,6 +151,7 @@ JobRow rich_job_without_earlier() {
 JobRow unattempted_job() {
     JobRow job;
     job.earlier.emplace();
+    job.watched = false;
     return job;
 }
 
@@ -173,6 +174,7 @@ JobRow usual_job(bool ended) {
     job.epoch = Epoch{1};
     job.attempts = {attempt};
     job.earlier.emplace();
+    job.watched = false;
     return job;
 }
 
@@ -305,12 +307,22 @@ TEST(Codec, what_is_usual_takes_no_bytes_and_stays_as_it_is) {
     JobSpec noop{.queue = "lives", .kind = "perdure.noop"};
     noop.policy.level = PolicyLevel::server;
     EXPECT_EQ(hex_of(encode(noop)), "0503056c697665730c706572647572652e6e6f6f70");
-    EXPECT_EQ(hex_of(encode_life(JobRow{})), "0200");
-    EXPECT_EQ(hex_of(encode_life(unattempted_job())), "0200");
+    EXPECT_EQ(hex_of(encode_life(unattempted_job())), "0300");
     EXPECT_EQ(hex_of(encode_life(usual_job(false))),
-              "02e50301140180f8b9ecb1d3849e34809c9c398080f28183898506");
+              "03e50301140180f8b9ecb1d3849e34809c9c398080f28183898506");
     EXPECT_EQ(hex_of(encode_life(usual_job(true))),
-              "02e5fb800401140180f8b9ecb1d3849e34809c9c398080f28183898506f02e");
+              "03e5fb800401140180f8b9ecb1d3849e34809c9c398080f28183898506f02e");
+}
+
+TEST(Codec, that_somebody_waits_is_known_since_form_3) {
+    auto job = usual_job(true);
+    EXPECT_EQ(life_in(encode_life(job)).watched, false);
+    job.watched = true;
+    EXPECT_EQ(life_in(encode_life(job)).watched, true);
+    job.watched.reset();  // of an earlier release: who writes it anew must not forget anybody
+    EXPECT_EQ(life_in(encode_life(job)).watched, true);
+    const auto form_2 = bytes_of("02e50301140180f8b9ecb1d3849e34809c9c398080f28183898506");
+    EXPECT_EQ(life_in(form_2).watched, std::nullopt);
 }
 
 TEST(Codec, bytes_that_are_cut_short_or_go_on_are_refused) {
@@ -327,7 +339,7 @@ TEST(Codec, a_field_that_is_not_known_is_refused) {
     // Form 5 with the highest bit of all.
     EXPECT_THROW(decode_spec("\x05\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"), Failure);
     EXPECT_THROW(decode_spec("\x06\x01"), Failure);
-    EXPECT_THROW(life_in(std::string("\x03\0", 2)), Failure);
+    EXPECT_THROW(life_in(std::string("\x04\0", 2)), Failure);
 }
 
 TEST(Codec, an_attempt_without_an_owner_is_refused) {
