@@ -43,6 +43,8 @@ bool may_be_meant(const std::string& name) {
         "outcome.rule",
         "job.body_hash",
         "large.body",
+        "owed_thing.tenant",
+        "owed_thing.name",
         // What is only looked up, and need not be there any more.
         "ready.avoid",
         "ready.avoid_until",
@@ -53,16 +55,17 @@ bool may_be_meant(const std::string& name) {
         "callback.id",
     };
     static const std::set<std::string> values = {
-        "awaited.on_end = 0",         "callback.on_end = 0",      "blocked.rank = 0",
-        "blocked.since = 0",          "job.submitted_at = 0",     "outcome.cause = 0",
-        "outcome.ended_at = 0",       "outcome.ended_on = 0",     "outcome.may_have_run = 0",
-        "outcome.discarded = 0",      "queue.paused = 0",         "recovery.epoch = 0",
-        "recovery.detector = 0",      "recovery.happened_on = 0", "recovery.incident = 0",
-        "run.confirm_deadline = 0",   "run.kill_order = 0",       "session.assignments = 0",
-        "session.heard_at = 0",       "session.heartbeat = 0",    "session.is_open = 0",
-        "session.lease_deadline = 0", "session.life = 0",         "session.given_up = 0",
-        "session.renewal = 0",        "session.seen = 0",         "session.slots = 0",
-        "session.stream = 0",         "session.policy = NULL",    "timer.date = 0",
+        "awaited.on_end = 0",      "callback.on_end = 0",        "blocked.rank = 0",
+        "blocked.since = 0",       "job.submitted_at = 0",       "outcome.cause = 0",
+        "outcome.ended_at = 0",    "outcome.ended_on = 0",       "outcome.may_have_run = 0",
+        "outcome.discarded = 0",   "owed_thing.behind = 0",      "queue.paused = 0",
+        "recovery.epoch = 0",      "recovery.detector = 0",      "recovery.happened_on = 0",
+        "recovery.incident = 0",   "run.confirm_deadline = 0",   "run.kill_order = 0",
+        "session.assignments = 0", "session.heard_at = 0",       "session.heartbeat = 0",
+        "session.is_open = 0",     "session.lease_deadline = 0", "session.life = 0",
+        "session.given_up = 0",    "session.renewal = 0",        "session.seen = 0",
+        "session.slots = 0",       "session.stream = 0",         "session.policy = NULL",
+        "timer.date = 0",
     };
     return columns.contains(name.substr(0, name.find(' '))) || values.contains(name);
 }
@@ -224,6 +227,9 @@ void DamageMatrix::populate() {
                      .evidence = {}}});
     all_good({job(10), job(31, limited())});
     store.reset();
+    // What was too much for one group.
+    query("INSERT INTO owed_end (job) VALUES (17)");
+    query("INSERT INTO owed_thing (tenant, kind, name, behind) VALUES ('default', 0, 'k1', 1)");
 }
 
 Rows DamageMatrix::query(const std::string& text) {

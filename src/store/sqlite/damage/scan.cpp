@@ -52,6 +52,8 @@ std::vector<DamageScan::Table> DamageScan::tables_of_everybody() {
         {"tally", "shape, state, jobs", [](Scan& s, const Found& r) { s.check_tally(r); }},
         {"queue", "tenant, queue", [](Scan&, const Found&) {}},
         {"limit_max", "tenant, name, max", [](Scan&, const Found& r) { at_most(r, 2, INT32_MAX); }},
+        {"owed_thing", "tenant, kind, name, behind",
+         [](Scan&, const Found& r) { at_most(r, 1, choices_of_two), at_most(r, 3, INT32_MAX); }},
         {"key_holder", "tenant, key, job", [](Scan& s, const Found& r) { s.check_holder(r, 2); },
          2},
         {"limit_holder", "tenant, name, slot, job",
