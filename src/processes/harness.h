@@ -3,8 +3,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -162,6 +164,15 @@ protected:
     }
     pid_t pid_in(const std::string& name) { return std::stoi(text_of(root_ + "/" + name)); }
     static bool lives(pid_t pid) { return ::kill(pid, 0) == 0; }
+    // And waits until it has ended: until then it has its locks.
+    static void kill_and_wait(pid_t pid) {
+        const auto handle = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+        ASSERT_GE(handle, 0);
+        ::kill(pid, SIGKILL);
+        pollfd ended{handle, POLLIN, 0};
+        EXPECT_EQ(::poll(&ended, 1, 10'000), 1) << "it does not end";
+        ::close(handle);
+    }
     static pid_t parent_of(pid_t pid) {
         for (const auto& row : list_processes())
             if (row.pid == pid) return row.parent;

@@ -97,7 +97,7 @@ TEST_F(HostRecoveryTest, what_a_dead_shim_has_left_is_killed_before_open_answers
     const auto away = pid_in("away");
     const auto shim = parent_of(leader);
     crash();
-    ::kill(shim, SIGKILL);
+    kill_and_wait(shim);
     const auto life = open();
     EXPECT_FALSE(lives(leader));
     EXPECT_FALSE(lives(away));
