@@ -112,6 +112,9 @@ OutputPieceFacts output_facts(const std::optional<SessionView>& session, const J
         session && std::any_of(session->runs.begin(), session->runs.end(), is_it);
     if (!job) return facts;
     facts.in_run_elsewhere = job->run && job->run->attempt == attempt;
+    // It may have been reinstated between the two reads: the job's is the newer one.
+    if (facts.in_run_elsewhere && session && job->run->session == session->session)
+        facts.in_run_under_it = true;
     const Listed alive{.attempt = attempt, .phase = Listed::Phase::running};
     const auto decision = decide_reconcile(stranger_facts(strangers_job(*job), alive, 0));
     facts.may_be_reinstated = decision.kind == ReconcileDecision::Kind::reinstate;
