@@ -39,7 +39,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Tsan")
 endif()
 add_compile_definitions(_GLIBCXX_ASSERTIONS)
 
-# Assertions name files as `src/core/job.h`, whatever directory the tree lies in.
+# Assertions name files as `src/core/job/job.h`, whatever directory the tree lies in.
 add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 find_program(CCACHE_PROGRAM ccache)

@@ -9,11 +9,11 @@ from tidy_await import check_awaits
 from tidy_lex import code_of, includes_of, scopes_of
 
 # A file includes lower layers only, never a sibling. CMakeLists.txt has the same numbers.
-LAYERS = {"base": 0, "core": 1, "wire": 1.5, "ports": 2, "shim": 2.5, "store": 3, "runtime": 3,
-          "processes": 3, "webhook": 3, "client": 3,
-          "config": 3, "server": 4, "worker": 4, "stage": 4, "api": 5, "cli": 5, "bench": 5,
-          "drill": 5, "sim": 5, "main": 6, "main.cpp": 6}
-ADAPTERS = {"store", "runtime", "processes", "webhook", "client"}
+LAYERS = {"base": 0, "core": 1, "wire": 1.5, "ports": 2, "shim": 2.5, "store": 3, "platform": 2.8,
+          "watchdog": 3, "processes": 3, "webhook": 3, "client": 3,
+          "config": 3, "server": 4, "worker": 4, "testbed": 4, "api": 5, "cli": 5, "bench": 5,
+          "drill": 5, "sim": 5, "app": 6}
+ADAPTERS = {"store", "platform", "watchdog", "processes", "webhook", "client"}
 
 FUNCTION_MAX, FILE_MAX, TEST_FILE_MAX = 60, 400, 800
 LINE_MAX, INTERFACE_MAX = 100, 12
@@ -21,7 +21,7 @@ LINE_MAX, INTERFACE_MAX = 100, 12
 # Where exceptions of libraries become a Result: the store adapters, the HTTP session, the root
 # of each spawned coroutine, the parser of command lines, and main.
 DOORS = re.compile(
-    r"src/(store/|api/session\.|ports/gate\.|cli/command_line\.|main\.cpp$|sim/main/)")
+    r"src/(store/|api/session\.|ports/gate\.|cli/command_line\.|app/)")
 MACROS = {"PERDURE_ASSERT", "PERDURE_LOG"}
 TEST_MACROS = {"STORE_TEST"}  # in tests/contract: one test for each store
 
@@ -37,12 +37,13 @@ BANNED = [
     (r"src/core/", None, r"\bco_await\b", "core decides, server and worker wait"),
     (r"src/core/", None, CLOCKS, "use the types of base/time.h, passed in as facts"),
     (r"src/core/", None, r"\bboost\b", "use the standard library; Boost begins at ports"),
-    (r"src/", r"src/(runtime|sim/main|core|stage|bench|drill)/", CLOCKS, "use the Clock port"),
-    (r"src/", r"src/(runtime|sim/main|core)/", r"\brandom_device\b", "use the Random port"),
-    (r"src/", r"src/(runtime|sim/main|core|stage|bench|drill)/",
+    (r"src/", r"src/(platform|watchdog|app/sim|core|testbed|bench|drill)/", CLOCKS,
+     "use the Clock port"),
+    (r"src/", r"src/(platform|app/sim|core)/", r"\brandom_device\b", "use the Random port"),
+    (r"src/", r"src/(platform|watchdog|app/sim|core|testbed|bench|drill)/",
      r"\b(?:std\s*::\s*j?thread|this_thread)\b",
      "spawn a coroutine through a Gate"),
-    (r"src/", r"src/(runtime|sim/main|main)/", r"\b(?:secure_)?getenv\b",
+    (r"src/", r"src/(platform|watchdog|app)/", r"\b(?:secure_)?getenv\b",
      "read it in main and pass it as an option"),
     (r"src/(core|server|worker|store/memory|sim)/", None, r"\bunordered_\w+",
      "use std::map or std::set: iteration order must not depend on a hash"),

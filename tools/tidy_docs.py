@@ -7,7 +7,7 @@ from tidy import Finding, line_of
 from tidy_lex import code_of
 
 GLOSSARY, RULES_PAGE = "docs/glossary.md", "docs/rules.md"
-JOB, CAUSE, ERROR = "src/core/job.h", "src/core/cause.h", "src/base/error.h"
+JOB, CAUSE, ERROR = "src/core/job/job.h", "src/core/policy/cause.h", "src/base/error.h"
 
 
 def missing(path, rule, fix):

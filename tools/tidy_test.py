@@ -77,9 +77,9 @@ class Layers(RuleTest):
                                ("src/server/reaper.cpp", ["ports/clock.h", "core/claim.h"]),
                                ("src/store/sqlite/store.cpp", ["store/migrate.h", "wire/a.h"]),
                                ("src/store/sqlite/store.cpp", ["store/engine/tables.h"]),
-                               ("src/sim/world.cpp", ["store/memory/store.h", "runtime/a.h"]),
+                               ("src/sim/world.cpp", ["store/memory/store.h", "platform/a.h"]),
                                ("src/server/reaper_test.cpp", ["store/memory/store.h"]),
-                               ("src/main.cpp", ["api/router.h", "store/sqlite/store.h"]),
+                               ("src/app/a.cpp", ["api/router.h", "store/sqlite/store.h"]),
                                ("tests/contract/store_test.cpp", ["store/memory/store.h"])]:
             self.assert_silent(tidy_cpp.check_layers, self.include(path, *included))
 
@@ -90,7 +90,7 @@ class Layers(RuleTest):
 
     def test_a_sibling_is_refused(self):
         self.assert_fires(tidy_cpp.check_layers,
-                          self.include("src/runtime/clock.h", "client/api.h"), "sibling client")
+                          self.include("src/processes/clock.h", "client/api.h"), "sibling client")
         self.assert_fires(tidy_cpp.check_layers,
                           self.include("src/server/a.cpp", "worker/b.h"), "sibling worker")
         self.assert_fires(tidy_cpp.check_layers,
@@ -191,8 +191,8 @@ class Sizes(RuleTest):
         for code in ["std::chrono::steady_clock::now();", "std::random_device d;", "getenv(x);",
                      "std::thread t;", "std::this_thread::yield();"]:
             self.assert_fires(tidy_cpp.check_banned, {"src/server/a.cpp": code}, "a.cpp:1: `")
-            self.assert_silent(tidy_cpp.check_banned, {"src/runtime/a.cpp": code,
-                                                       "src/sim/main/a.cpp": code})
+            self.assert_silent(tidy_cpp.check_banned, {"src/platform/a.cpp": code,
+                                                       "src/app/sim/a.cpp": code})
 
     def test_unordered_containers(self):
         for folder in ["server", "worker", "store/memory", "sim/checkers"]:
@@ -211,7 +211,8 @@ class Sizes(RuleTest):
         code = "void f() {\n    try { g(); } catch (const E& e) {}\n}\n"
         self.assert_fires(tidy_cpp.check_catch, {"src/server/a.cpp": code}, "a.cpp:2:")
         self.assert_silent(tidy_cpp.check_catch, {"src/store/sqlite/a.cpp": code,
-                                                  "src/main.cpp": code, "src/ports/gate.cpp": code})
+                                                  "src/app/a.cpp": code,
+                                                  "src/ports/gate.cpp": code})
 
     def test_marks(self):
         rule = tidy_cpp.check_marks
@@ -270,8 +271,8 @@ class Awaits(RuleTest):
 
 class Spelling(RuleTest):
     files = {
-        "src/core/job.h": "enum class JobState { ready,  // claimable\n running };\n",
-        "src/core/cause.h": 'enum class Cause : int {\n    exit,\n    crash_signal,\n};\n'
+        tidy_docs.JOB: "enum class JobState { ready,  // claimable\n running };\n",
+        tidy_docs.CAUSE: 'enum class Cause : int {\n    exit,\n    crash_signal,\n};\n'
                             'constexpr std::array cause_names = {"exit", "crash(signal)"};\n',
         "docs/glossary.md": "# Words\n\nStates: `ready`,\n`running`.\n\n"
                             "Causes: `exit` `crash(signal)`\n\n`other`\n",
@@ -299,11 +300,11 @@ class Spelling(RuleTest):
         files = dict(self.files)
         del files["docs/glossary.md"]
         self.assert_fires(tidy_docs.check_spelling, files, "glossary.md:1: does not exist")
-        self.assert_fires(tidy_docs.check_spelling, self.files | {"src/core/job.h": ""}, "JobState")
-        self.assert_fires(tidy_docs.check_spelling, self.files | {"src/core/cause.h": ""}, "Cause")
+        self.assert_fires(tidy_docs.check_spelling, self.files | {tidy_docs.JOB: ""}, "JobState")
+        self.assert_fires(tidy_docs.check_spelling, self.files | {tidy_docs.CAUSE: ""}, "Cause")
 
     def test_names_that_differ_from_their_enum(self):
-        files = self.files | {"src/core/cause.h": 'enum class Cause { crash_signal, exit };\n'
+        files = self.files | {tidy_docs.CAUSE: 'enum class Cause { crash_signal, exit };\n'
                               'constexpr std::array cause_names = {"exit", "crash(signal)"};\n'}
         self.assert_fires(tidy_docs.check_spelling, files, "cause.h:2: `cause_names` differs")
 

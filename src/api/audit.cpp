@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/claim.h"
+#include "core/ownership/claim.h"
 
 namespace perdure {
 namespace {

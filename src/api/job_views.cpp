@@ -3,7 +3,7 @@
 #include <boost/json/value.hpp>
 
 #include "api/recovery_views.h"
-#include "core/aftermath.h"
+#include "core/job/aftermath.h"
 #include "wire/job_json.h"
 #include "wire/text_time.h"
 

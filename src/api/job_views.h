@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/id.h"
-#include "core/service_time.h"
+#include "core/ownership/service_time.h"
 #include "ports/catalogue.h"
 #include "ports/views.h"
 #include "server/sessions/live_progress.h"

@@ -10,8 +10,8 @@
 #include "bench/options.h"
 #include "bench/scale/measures.h"
 #include "bench/scale/scale.h"
-#include "stage/scratch.h"
-#include "stage/stopwatch.h"
+#include "testbed/scratch.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

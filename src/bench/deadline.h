@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "stage/stopwatch.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::bench {
 

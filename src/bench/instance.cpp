@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "bench/look_again.h"
-#include "stage/stopwatch.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

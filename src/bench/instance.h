@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stage/child.h"
-#include "stage/http_caller.h"
+#include "testbed/child.h"
+#include "testbed/http_caller.h"
 
 namespace perdure::bench {
 

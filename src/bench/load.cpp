@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "stage/http_caller.h"
-#include "stage/stopwatch.h"
+#include "testbed/http_caller.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/job/follow.h"
-#include "cli/stage_for_tests.h"
+#include "cli/testing/stage.h"
 
 namespace perdure::cli {
 namespace {

@@ -1,8 +1,8 @@
 // Commands that relate jobs to each other, and the options for it.
 #include <gtest/gtest.h>
 
-#include "cli/relations/relation_options.h"
-#include "cli/stage_for_tests.h"
+#include "cli/job/relation_options.h"
+#include "cli/testing/stage.h"
 
 namespace perdure::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "client/http_link.h"
 #include "client/parts.h"
 #include "client/reply_error.h"
-#include "wire/bytes/log_frames.h"
+#include "wire/log_frames.h"
 #include "wire/worker_json.h"
 
 namespace perdure {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "wire/bytes/log_frames.h"
+#include "wire/log_frames.h"
 #include "wire/worker_json.h"
 
 namespace perdure {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "wire/bytes/log_frames.h"
+#include "wire/log_frames.h"
 #include "wire/worker_json.h"
 
 namespace perdure {

@@ -49,7 +49,7 @@ std::optional<Error> check_production(const Configuration& configuration) {
     return std::nullopt;
 }
 
-// The same relations that core/timing_test.cpp asks of the defaults.
+// The same relations that core/ownership/timing_test.cpp asks of the defaults.
 std::optional<Error> check_timing(const Configuration& configuration) {
     const auto& t = configuration.config.timing;
     if (t.heartbeat * 4 > t.lease)

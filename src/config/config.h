@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/log.h"
-#include "core/policy_book.h"
-#include "core/timing.h"
-#include "core/turns.h"
+#include "core/job/turns.h"
+#include "core/ownership/timing.h"
+#include "core/policy/policy_book.h"
 
 namespace perdure {
 

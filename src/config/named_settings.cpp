@@ -7,8 +7,8 @@
 #include <charconv>
 
 #include "base/nearest.h"
-#include "core/submit.h"
-#include "wire/policy/policy_text.h"
+#include "core/job/submit.h"
+#include "wire/policy_text.h"
 
 namespace perdure {
 namespace {

@@ -15,8 +15,8 @@
 #include "base/result.h"
 #include "config/origin.h"
 #include "config/toml_file.h"
-#include "core/policy_book.h"
-#include "core/turns.h"
+#include "core/job/turns.h"
+#include "core/policy/policy_book.h"
 
 namespace perdure {
 

@@ -6,7 +6,7 @@
 
 #include "base/nearest.h"
 #include "config/settings.h"
-#include "core/webhook.h"
+#include "core/job/webhook.h"
 #include "wire/text_time.h"
 
 namespace perdure {

@@ -40,7 +40,7 @@ TEST(Resolve, has_a_default_for_everything) {
     EXPECT_EQ(configuration->effective.size(), settings().size());
 }
 
-// The table repeats the numbers of core/timing.h for people; they must not drift apart.
+// The table repeats the numbers of core/ownership/timing.h for people; they must not drift apart.
 TEST(Resolve, has_the_defaults_of_core_for_durations) {
     const auto configuration = resolve(sources());
     ASSERT_TRUE(configuration);

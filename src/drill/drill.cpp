@@ -14,8 +14,8 @@
 #include "drill/screen.h"
 #include "drill/verdict.h"
 #include "drill/world/processes.h"
-#include "stage/scratch.h"
-#include "stage/stopwatch.h"
+#include "testbed/scratch.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::drill {
 namespace {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/job.h"
+#include "core/job/job.h"
 
 namespace perdure {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/job.h"
+#include "core/job/job.h"
 #include "ports/task.h"
 #include "wire/worker_protocol.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/job.h"
-#include "core/ledger.h"
+#include "core/explain/ledger.h"
+#include "core/job/job.h"
 #include "ports/task.h"
 #include "ports/views.h"
 

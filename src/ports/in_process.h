@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "base/result.h"
-#include "core/cause.h"
-#include "core/evidence.h"
+#include "core/explain/evidence.h"
+#include "core/policy/cause.h"
 #include "ports/task.h"
 #include "wire/worker_protocol.h"
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/cause.h"
-#include "core/crash_loop.h"
-#include "core/evidence.h"
-#include "core/isolation.h"
-#include "core/job.h"
-#include "core/takeover.h"
+#include "core/explain/evidence.h"
+#include "core/job/job.h"
+#include "core/ownership/crash_loop.h"
+#include "core/ownership/isolation.h"
+#include "core/ownership/takeover.h"
+#include "core/policy/cause.h"
 #include "ports/changes.h"
 #include "ports/task.h"
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/ledger.h"
+#include "core/explain/ledger.h"
 #include "ports/changes.h"
 #include "ports/task.h"
 #include "ports/views.h"

@@ -2,8 +2,8 @@
 // told apart, and nothing is left behind [P8] [P9].
 #include <fstream>
 
-#include "processes/harness.h"
 #include "processes/host_processes.h"
+#include "processes/testing/harness.h"
 
 namespace perdure {
 namespace {

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "processes/disk/cgroup_slots.h"
-#include "processes/harness.h"
 #include "processes/host_processes.h"
+#include "processes/testing/harness.h"
 
 namespace perdure {
 namespace {

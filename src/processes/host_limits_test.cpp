@@ -1,7 +1,7 @@
 // Limits of resources, where this machine has the controllers. Of memory only where our own group
 // is the root of its hierarchy: the groups of others are not ours to add to.
 #include "processes/disk/controllers.h"
-#include "processes/harness.h"
+#include "processes/testing/harness.h"
 
 namespace perdure {
 namespace {

@@ -5,7 +5,7 @@
 #include "processes/host.h"
 #include "processes/on_pool.h"
 #include "shim/clocks.h"
-#include "wire/relations/relation_json.h"
+#include "wire/relation_json.h"
 
 namespace perdure {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/log.h"
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "ports/process.h"
 #include "processes/disk/cgroup_slots.h"
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "processes/harness.h"
+#include "processes/testing/harness.h"
 #include "shim/format/attempt_files.h"
 
 namespace perdure {

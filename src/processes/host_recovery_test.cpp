@@ -2,8 +2,8 @@
 #include <fstream>
 
 #include "processes/disk/attempt_directory.h"
-#include "processes/harness.h"
 #include "processes/host_processes.h"
+#include "processes/testing/harness.h"
 #include "shim/format/attempt_files.h"
 
 namespace perdure {

@@ -1,8 +1,8 @@
 // Whole trees: whatever a job starts, two seconds after its end nothing of it exists [P8].
 #include <sys/ptrace.h>
 
-#include "processes/harness.h"
 #include "processes/host_processes.h"
+#include "processes/testing/harness.h"
 
 namespace perdure {
 namespace {

@@ -6,8 +6,8 @@
 #include <boost/json.hpp>
 #include <utility>
 
-#include "core/start.h"
-#include "core/worker_rules.h"
+#include "core/ownership/start.h"
+#include "core/worker/worker_rules.h"
 
 namespace perdure {
 namespace {

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "ports/attempt_index.h"
 #include "ports/clock.h"
 #include "ports/in_process.h"

@@ -2,8 +2,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "processes/harness.h"
 #include "processes/host_processes.h"
+#include "processes/testing/harness.h"
 
 namespace perdure {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "shim/format/order.h"
 #include "wire/worker_protocol.h"
 

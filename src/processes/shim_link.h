@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/job.h"
+#include "core/job/job.h"
 #include "ports/task.h"
 #include "processes/disk/state_folder.h"
 #include "processes/spawn.h"

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "server/stage_for_tests.h"
+#include "server/testing/stage.h"
 #include "store/memory/memory_store.h"
 
 namespace perdure {

@@ -17,7 +17,7 @@
 
 #include "base/id.h"
 #include "base/log.h"
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "ports/clock.h"
 #include "ports/gate.h"
 #include "ports/store.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "server/stage_for_tests.h"
+#include "server/testing/stage.h"
 #include "store/memory/memory_store.h"
 
 namespace perdure {

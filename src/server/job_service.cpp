@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "core/submit.h"
+#include "core/job/submit.h"
 
 namespace perdure {
 

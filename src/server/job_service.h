@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/log.h"
-#include "core/policy_book.h"
-#include "core/submit.h"
+#include "core/job/submit.h"
+#include "core/policy/policy_book.h"
 #include "ports/clock.h"
 #include "ports/store.h"
 #include "server/dispatcher.h"

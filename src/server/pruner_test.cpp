@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "server/stage_for_tests.h"
+#include "server/testing/stage.h"
 #include "store/memory/memory_store.h"
 
 namespace perdure {

@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "base/time.h"
-#include "core/service_time.h"
-#include "core/timing.h"
+#include "core/ownership/service_time.h"
+#include "core/ownership/timing.h"
 #include "ports/changes.h"
 
 namespace perdure {

@@ -7,14 +7,14 @@
 #include <string>
 
 #include "base/log.h"
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "ports/blobs.h"
 #include "ports/clock.h"
 #include "ports/gate.h"
 #include "ports/random.h"
 #include "ports/store.h"
 #include "server/dispatcher.h"
-#include "server/failures/failure_log.h"
+#include "server/failure_log.h"
 #include "server/group_commit.h"
 #include "server/job_service.h"
 #include "server/pruner.h"

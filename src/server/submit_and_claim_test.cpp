@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/asio_clock.h"
-#include "runtime/entropy.h"
-#include "runtime/stderr_log.h"
+#include "platform/asio_clock.h"
+#include "platform/entropy.h"
+#include "platform/stderr_log.h"
 #include "server/server.h"
 #include "store/memory/memory_store.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/probe.h"
 #include "base/zoo.h"
-#include "core/keeper.h"
-#include "core/service_time.h"
+#include "core/ownership/keeper.h"
+#include "core/ownership/service_time.h"
 
 namespace perdure {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/log.h"
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "ports/clock.h"
 #include "ports/gate.h"
 #include "ports/store.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/time.h"
-#include "core/cause.h"
+#include "core/policy/cause.h"
 
 namespace perdure {
 

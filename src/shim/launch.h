@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/cause.h"
+#include "core/policy/cause.h"
 #include "shim/format/order.h"
 
 namespace perdure {

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/time.h"
-#include "core/cause.h"
+#include "core/policy/cause.h"
 #include "shim/format/records.h"
 
 namespace perdure {

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "core/cause.h"
-#include "core/evidence.h"
-#include "core/start.h"
+#include "core/explain/evidence.h"
+#include "core/ownership/start.h"
+#include "core/policy/cause.h"
 #include "shim/format/fd.h"
 #include "shim/format/order.h"
 #include "shim/job_socket.h"

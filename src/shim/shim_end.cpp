@@ -7,7 +7,7 @@
 
 #include "base/fault.h"
 #include "base/zoo.h"
-#include "core/isolation.h"
+#include "core/ownership/isolation.h"
 #include "shim/clocks.h"
 #include "shim/format/attempt_files.h"
 #include "shim/format/json_text.h"

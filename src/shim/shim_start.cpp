@@ -1,7 +1,7 @@
 #include <sys/stat.h>
 
 #include "base/fault.h"
-#include "core/start.h"
+#include "core/ownership/start.h"
 #include "shim/clocks.h"
 #include "shim/format/attempt_files.h"
 #include "shim/launch.h"

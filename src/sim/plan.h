@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/time.h"
-#include "core/claim.h"
-#include "core/policy_book.h"
-#include "core/timing.h"
-#include "core/turns.h"
+#include "core/job/turns.h"
+#include "core/ownership/claim.h"
+#include "core/ownership/timing.h"
+#include "core/policy/policy_book.h"
 #include "sim/faults.h"
 #include "sim/world/rng.h"
 

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "base/id_time.h"
-#include "core/submit.h"
+#include "core/job/submit.h"
 #include "wire/job_json.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
-#include "wire/relations/relation_json.h"
+#include "wire/relation_json.h"
 #include "wire/text_time.h"
 
 namespace perdure {

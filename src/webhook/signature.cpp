@@ -9,7 +9,7 @@
 
 #include <array>
 
-#include "wire/bytes/base64.h"
+#include "wire/base64.h"
 
 namespace perdure {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/webhook.h"
+#include "core/job/webhook.h"
 #include "ports/clock.h"
 #include "ports/in_process.h"
 

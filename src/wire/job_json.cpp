@@ -7,9 +7,9 @@
 #include <boost/json/serialize.hpp>
 #include <vector>
 
-#include "core/webhook.h"
-#include "wire/policy/policy_json.h"
-#include "wire/relations/relation_json.h"
+#include "core/job/webhook.h"
+#include "wire/policy_json.h"
+#include "wire/relation_json.h"
 #include "wire/text_size.h"
 #include "wire/text_time.h"
 

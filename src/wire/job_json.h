@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/job.h"
-#include "core/policy_book.h"
+#include "core/job/job.h"
+#include "core/policy/policy_book.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 

@@ -18,7 +18,7 @@
 
 #include "base/id.h"
 #include "base/time.h"
-#include "wire/tree/json_tree.h"
+#include "wire/json_tree.h"
 
 namespace perdure {
 

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "wire/bytes/base64.h"
-#include "wire/bytes/log_frames.h"
+#include "wire/base64.h"
 #include "wire/job_json.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
+#include "wire/log_frames.h"
 #include "wire/worker_json.h"
 
 namespace perdure {

@@ -1,7 +1,7 @@
 #include "wire/json_writer.h"
 
-#include "wire/bytes/plain.h"
-#include "wire/bytes/utf8.h"
+#include "wire/plain.h"
+#include "wire/utf8.h"
 
 namespace perdure {
 namespace {

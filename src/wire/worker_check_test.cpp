@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <random>
 
-#include "wire/bytes/log_frames.h"
+#include "wire/log_frames.h"
 #include "wire/worker_json.h"
 
 namespace perdure::worker_check_test {

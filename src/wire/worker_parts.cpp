@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "core/submit.h"
-#include "wire/bytes/base64.h"
+#include "core/job/submit.h"
+#include "wire/base64.h"
 #include "wire/job_json.h"
-#include "wire/relations/relation_json.h"
+#include "wire/relation_json.h"
 #include "wire/text_time.h"
 
 namespace perdure {

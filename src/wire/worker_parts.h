@@ -51,7 +51,7 @@ void read_item(const JsonCursor& at, ReportItem& into);
 void write_bytes(JsonWriter& out, std::string_view name, std::string_view bytes);
 void read_bytes(const JsonCursor& at, std::string& into);
 
-// A name as in a job (core/submit.h).
+// A name as in a job (core/job/submit.h).
 void read_name(const JsonCursor& at, std::string& into);
 
 // What a session may offer and list: more is a mistake of the worker.

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "base/id.h"
-#include "core/callbacks.h"
-#include "core/cause.h"
-#include "core/claim.h"
-#include "core/evidence.h"
-#include "core/isolation.h"
-#include "core/job.h"
-#include "core/reconcile.h"
-#include "core/report.h"
-#include "core/takeover.h"
+#include "core/explain/evidence.h"
+#include "core/job/callbacks.h"
+#include "core/job/job.h"
+#include "core/ownership/claim.h"
+#include "core/ownership/isolation.h"
+#include "core/ownership/reconcile.h"
+#include "core/ownership/report.h"
+#include "core/ownership/takeover.h"
+#include "core/policy/cause.h"
 
 namespace perdure {
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/time.h"
-#include "core/cause.h"
-#include "core/isolation.h"
-#include "core/job.h"
-#include "core/reconcile.h"
+#include "core/job/job.h"
+#include "core/ownership/isolation.h"
+#include "core/ownership/reconcile.h"
+#include "core/policy/cause.h"
 #include "ports/attempt_index.h"
 #include "ports/process.h"
 

@@ -10,9 +10,9 @@
 
 #include "base/log.h"
 #include "base/time.h"
-#include "core/claim.h"
-#include "core/crash_loop.h"
-#include "core/timing.h"
+#include "core/ownership/claim.h"
+#include "core/ownership/crash_loop.h"
+#include "core/ownership/timing.h"
 #include "ports/clock.h"
 #include "ports/gate.h"
 #include "ports/process.h"

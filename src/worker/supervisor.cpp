@@ -5,9 +5,9 @@
 
 #include "base/fault.h"
 #include "base/probe.h"
-#include "core/crash_loop.h"
-#include "core/start.h"
-#include "core/worker_rules.h"
+#include "core/ownership/crash_loop.h"
+#include "core/ownership/start.h"
+#include "core/worker/worker_rules.h"
 
 namespace perdure {
 

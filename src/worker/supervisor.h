@@ -1,11 +1,12 @@
 // Supervisor: takes assignments, prepares, starts and kills shims, and follows their events.
-// It carries out what core/worker_rules.h decides; it never says anything to a server itself.
+// It carries out what core/worker/worker_rules.h decides; it never says anything to a server
+// itself.
 #pragma once
 
 #include <vector>
 
 #include "base/time.h"
-#include "core/cause.h"
+#include "core/policy/cause.h"
 #include "ports/process.h"
 #include "wire/worker_protocol.h"
 #include "worker/attempts.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/probe.h"
-#include "core/worker_rules.h"
+#include "core/worker/worker_rules.h"
 
 namespace perdure {
 namespace {

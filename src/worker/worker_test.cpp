@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "worker/fakes_for_tests.h"
+#include "worker/testing/fakes.h"
 
 namespace perdure {
 namespace {

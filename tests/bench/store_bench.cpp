@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "core/submit.h"
+#include "core/job/submit.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace perdure::bench {

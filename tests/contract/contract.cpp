@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/submit.h"
+#include "core/job/submit.h"
 #include "tests/contract/audit.h"
 
 namespace perdure::contract {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/custom_policy.h"
+#include "core/policy/custom_policy.h"
 #include "tests/contract/audit.h"
 
 namespace perdure::contract {

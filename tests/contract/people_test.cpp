@@ -1,5 +1,5 @@
 // What a person can do: cancel (E1), hold, deal with the quarantined [P4] (E2).
-#include "core/submit.h"
+#include "core/job/submit.h"
 #include "tests/contract/contract.h"
 
 namespace perdure::contract {

@@ -4,7 +4,7 @@
 #include <random>
 #include <utility>
 
-#include "core/submit.h"
+#include "core/job/submit.h"
 #include "tests/contract/audit.h"
 #include "tests/contract/contract.h"
 #include "tests/contract/reference/reference.h"

@@ -1,7 +1,7 @@
 // Servers and groups: numbers, fences and unknown outcomes (C1, L3).
 #include <set>
 
-#include "core/presence.h"
+#include "core/ownership/presence.h"
 #include "tests/contract/audit.h"
 #include "tests/contract/contract.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/timing.h"
-#include "core/turns.h"
+#include "core/job/turns.h"
+#include "core/ownership/timing.h"
 #include "ports/store.h"
 
 namespace perdure::contract {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/system_time.h"
 #include "ports/gate.h"
-#include "runtime/system_time.h"
 #include "tests/executor/play.h"
 #include "tests/executor/stage.h"
 

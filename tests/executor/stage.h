@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "base/time.h"
+#include "platform/asio_clock.h"
 #include "ports/clock.h"
-#include "runtime/asio_clock.h"
 #include "sim/world/sim_clock.h"
 #include "sim/world/world.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/why.h"
+#include "core/explain/why.h"
 
 namespace perdure {
 namespace {

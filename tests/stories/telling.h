@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include "core/job.h"
+#include "core/job/job.h"
 #include "sim/story.h"
 
 namespace perdure {

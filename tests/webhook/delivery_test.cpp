@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/asio_clock.h"
+#include "platform/asio_clock.h"
 #include "webhook/signature.h"
 
 namespace perdure {

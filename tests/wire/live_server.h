@@ -12,10 +12,10 @@
 
 #include "api/api_server.h"
 #include "client/api_client.h"
+#include "platform/asio_clock.h"
+#include "platform/entropy.h"
+#include "platform/stderr_log.h"
 #include "ports/blobs.h"
-#include "runtime/asio_clock.h"
-#include "runtime/entropy.h"
-#include "runtime/stderr_log.h"
 #include "server/server.h"
 #include "store/memory/memory_store.h"
 

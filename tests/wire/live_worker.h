@@ -14,9 +14,9 @@
 #include <thread>
 
 #include "client/http_server_api.h"
+#include "platform/asio_clock.h"
+#include "platform/entropy.h"
 #include "ports/process.h"
-#include "runtime/asio_clock.h"
-#include "runtime/entropy.h"
 #include "worker/worker.h"
 
 namespace perdure::wire_tests {

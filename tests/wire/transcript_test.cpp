@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "tests/wire/live_server.h"
-#include "wire/bytes/log_frames.h"
+#include "wire/log_frames.h"
 
 namespace perdure::wire_tests {
 namespace {

@@ -3,8 +3,8 @@
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
-#include "core/submit.h"
-#include "wire/relations/relation_json.h"
+#include "core/job/submit.h"
+#include "wire/relation_json.h"
 
 namespace perdure::handlers {
 namespace {

@@ -4,9 +4,9 @@
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/recovery_views.h"
-#include "core/custom_policy.h"
-#include "core/recovery.h"
-#include "core/why.h"
+#include "core/explain/why.h"
+#include "core/policy/custom_policy.h"
+#include "core/policy/recovery.h"
 #include "wire/json_writer.h"
 #include "wire/text_time.h"
 

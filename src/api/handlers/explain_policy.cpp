@@ -1,16 +1,16 @@
 // GET /v1/jobs/ID/policy, GET /v1/policy, GET /v1/policies: what would happen for every cause.
-#include "core/explain_policy.h"
+#include "core/policy/explain_policy.h"
 
 #include <array>
 
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
-#include "core/custom_policy.h"
-#include "core/policy_book.h"
+#include "core/policy/custom_policy.h"
+#include "core/policy/policy_book.h"
 #include "wire/job_json.h"
 #include "wire/json_writer.h"
-#include "wire/policy/policy_json.h"
+#include "wire/policy_json.h"
 #include "wire/text_time.h"
 
 namespace perdure::handlers {

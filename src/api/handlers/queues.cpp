@@ -4,7 +4,7 @@
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
-#include "core/submit.h"
+#include "core/job/submit.h"
 #include "wire/json_writer.h"
 
 namespace perdure::handlers {

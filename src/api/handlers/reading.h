@@ -10,7 +10,7 @@
 #include "api/http/query.h"
 #include "base/id.h"
 #include "base/result.h"
-#include "core/job.h"
+#include "core/job/job.h"
 #include "ports/catalogue.h"
 #include "ports/views.h"
 #include "wire/json_reader.h"

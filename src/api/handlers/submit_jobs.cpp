@@ -8,7 +8,7 @@
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
 #include "api/job_views.h"
-#include "core/submit.h"
+#include "core/job/submit.h"
 #include "wire/job_json.h"
 
 namespace perdure::handlers {

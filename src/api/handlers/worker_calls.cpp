@@ -4,7 +4,7 @@
 #include "api/handlers/handlers.h"
 #include "api/http/problem.h"
 #include "api/http/query.h"
-#include "wire/bytes/log_frames.h"
+#include "wire/log_frames.h"
 #include "wire/worker_json.h"
 
 namespace perdure::handlers {

@@ -1,5 +1,5 @@
 // ByteBudget: the one account of all bytes in flight on all connections (C8). Whoever holds bytes
-// holds a ByteCharge for them; core/bytes_in_flight.h decides who may have one.
+// holds a ByteCharge for them; core/worker/bytes_in_flight.h decides who may have one.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/bytes_in_flight.h"
+#include "core/worker/bytes_in_flight.h"
 
 namespace perdure {
 

@@ -22,7 +22,7 @@ struct ReadRequest {
     // None of the two: the peer has left.
 };
 
-// Who speaks: workers have routes of their own, and a reserve (core/bytes_in_flight.h).
+// Who speaks: workers have routes of their own, and a reserve (core/worker/bytes_in_flight.h).
 Peer peer_of(std::string_view target);
 Response too_many_bytes();
 

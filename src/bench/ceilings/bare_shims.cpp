@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "bench/ceilings/ceilings.h"
-#include "stage/child.h"
-#include "stage/stopwatch.h"
+#include "testbed/child.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

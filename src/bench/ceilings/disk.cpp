@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "bench/ceilings/ceilings.h"
-#include "stage/stopwatch.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::bench {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/ceilings/ceilings.h"
-#include "stage/stopwatch.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

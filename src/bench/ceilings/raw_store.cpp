@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "bench/ceilings/ceilings.h"
-#include "stage/stopwatch.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

@@ -1,7 +1,7 @@
 #include "bench/measures/claim_times.h"
 
 #include "bench/measures/submitting.h"
-#include "stage/stopwatch.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

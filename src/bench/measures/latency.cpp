@@ -8,7 +8,7 @@
 
 #include "bench/job_bodies.h"
 #include "bench/measures/measures.h"
-#include "stage/stopwatch.h"
+#include "testbed/stopwatch.h"
 #include "wire/text_time.h"
 
 namespace perdure::bench {

@@ -5,7 +5,7 @@
 
 #include "bench/job_bodies.h"
 #include "bench/load.h"
-#include "stage/http_caller.h"
+#include "testbed/http_caller.h"
 
 namespace perdure::bench {
 namespace {

@@ -2,8 +2,8 @@
 #include "bench/load.h"
 #include "bench/measures/measures.h"
 #include "bench/measures/submitting.h"
-#include "stage/http_caller.h"
-#include "stage/stopwatch.h"
+#include "testbed/http_caller.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::bench {
 namespace {

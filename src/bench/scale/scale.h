@@ -6,7 +6,7 @@
 
 #include "bench/options.h"
 #include "bench/scale/rows.h"
-#include "stage/scratch.h"
+#include "testbed/scratch.h"
 
 namespace perdure::bench {
 

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "stage/child.h"
+#include "testbed/child.h"
 
 namespace perdure::bench {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stage/http_caller.h"
+#include "testbed/http_caller.h"
 
 namespace perdure::bench {
 

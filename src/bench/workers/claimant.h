@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "bench/workers/worker_messages.h"
-#include "stage/http_caller.h"
+#include "testbed/http_caller.h"
 
 namespace perdure::bench {
 

@@ -6,7 +6,7 @@
 #include <boost/json/array.hpp>
 #include <charconv>
 
-#include "cli/relations/relation_options.h"
+#include "cli/job/relation_options.h"
 #include "wire/json_reader.h"
 
 namespace perdure::cli {

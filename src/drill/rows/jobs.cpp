@@ -4,7 +4,7 @@
 #include "drill/rows/all.h"
 #include "drill/rows/play.h"
 #include "drill/world/processes.h"
-#include "stage/child.h"
+#include "testbed/child.h"
 
 namespace perdure::drill {
 namespace {

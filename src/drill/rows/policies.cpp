@@ -4,7 +4,7 @@
 
 #include "drill/rows/all.h"
 #include "drill/rows/play.h"
-#include "stage/child.h"
+#include "testbed/child.h"
 #include "wire/text_time.h"
 
 namespace perdure::drill {

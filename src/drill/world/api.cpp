@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "stage/http_caller.h"
+#include "testbed/http_caller.h"
 #include "wire/text_time.h"
 
 namespace perdure::drill {

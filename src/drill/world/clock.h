@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/result.h"
-#include "stage/stopwatch.h"
+#include "testbed/stopwatch.h"
 
 namespace perdure::drill {
 

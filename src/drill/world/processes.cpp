@@ -11,7 +11,7 @@
 
 #include "shim/format/fd.h"
 #include "shim/tree.h"
-#include "stage/child.h"
+#include "testbed/child.h"
 
 namespace perdure::drill {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stage/child.h"
+#include "testbed/child.h"
 
 namespace perdure::drill {
 

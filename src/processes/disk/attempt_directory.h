@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/job.h"
+#include "core/job/job.h"
 #include "ports/process.h"
 #include "processes/disk/result_file.h"
 #include "processes/disk/state_folder.h"

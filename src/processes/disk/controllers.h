@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/resources.h"
+#include "core/job/resources.h"
 
 namespace perdure {
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/crash_loop.h"
-#include "core/takeover.h"
+#include "core/ownership/crash_loop.h"
+#include "core/ownership/takeover.h"
 #include "processes/disk/spare_folders.h"
 #include "shim/format/fd.h"
 

@@ -11,7 +11,7 @@
 #include "base/histogram.h"
 #include "base/id.h"
 #include "base/time.h"
-#include "core/ledger.h"
+#include "core/explain/ledger.h"
 
 namespace perdure {
 

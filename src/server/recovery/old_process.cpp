@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/probe.h"
-#include "core/presence.h"
+#include "core/ownership/presence.h"
 
 namespace perdure {
 namespace {

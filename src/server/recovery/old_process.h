@@ -1,12 +1,13 @@
 // OldProcess: the process that a quarantined job may have left running (E2). Where it may be,
-// whether it can be reached, and how it is stopped. What is known is decided by core/aftermath.h.
+// whether it can be reached, and how it is stopped. What is known is decided by
+// core/job/aftermath.h.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "core/aftermath.h"
-#include "core/timing.h"
+#include "core/job/aftermath.h"
+#include "core/ownership/timing.h"
 #include "ports/clock.h"
 #include "ports/store.h"
 #include "server/dispatcher.h"

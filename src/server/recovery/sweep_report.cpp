@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "core/ledger.h"
-#include "core/recovery.h"
-#include "core/timeouts.h"
+#include "core/explain/ledger.h"
+#include "core/ownership/timeouts.h"
+#include "core/policy/recovery.h"
 
 namespace perdure {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/probe.h"
-#include "core/presence.h"
-#include "core/reconcile.h"
+#include "core/ownership/presence.h"
+#include "core/ownership/reconcile.h"
 #include "server/sessions/known_jobs.h"
 #include "server/sessions/session_service.h"
 

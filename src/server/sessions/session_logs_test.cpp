@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/assert.h"
-#include "core/submit.h"
-#include "runtime/asio_clock.h"
+#include "core/job/submit.h"
+#include "platform/asio_clock.h"
 #include "server/sessions/session_service.h"
 #include "store/memory/memory_store.h"
 

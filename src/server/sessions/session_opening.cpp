@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "base/probe.h"
-#include "core/takeover.h"
+#include "core/ownership/takeover.h"
 #include "server/sessions/session_service.h"
 
 namespace perdure {

@@ -6,7 +6,7 @@
 
 #include "base/probe.h"
 #include "base/zoo.h"
-#include "core/reconcile.h"
+#include "core/ownership/reconcile.h"
 
 namespace perdure {
 namespace {

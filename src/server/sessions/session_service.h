@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/log.h"
-#include "core/policy_book.h"
-#include "core/timing.h"
+#include "core/ownership/timing.h"
+#include "core/policy/policy_book.h"
 #include "ports/blobs.h"
 #include "ports/store.h"
 #include "server/dispatcher.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/cause.h"
-#include "core/evidence.h"
+#include "core/explain/evidence.h"
+#include "core/policy/cause.h"
 
 namespace perdure::attempt_files {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/isolation.h"
-#include "core/job.h"
-#include "core/timing.h"
+#include "core/job/job.h"
+#include "core/ownership/isolation.h"
+#include "core/ownership/timing.h"
 
 namespace perdure {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/probe.h"
-#include "core/claim.h"
-#include "core/policy.h"
+#include "core/ownership/claim.h"
+#include "core/policy/policy.h"
 
 namespace perdure::sim {
 namespace {

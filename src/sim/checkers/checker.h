@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/ledger.h"
+#include "core/explain/ledger.h"
 #include "ports/views.h"
 #include "sim/checkers/history.h"
 #include "sim/host/witness.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/probe.h"
-#include "core/claim.h"
+#include "core/ownership/claim.h"
 #include "sim/checkers/checker.h"
 
 namespace perdure::sim {

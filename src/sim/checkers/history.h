@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/claim.h"
-#include "core/job.h"
+#include "core/job/job.h"
+#include "core/ownership/claim.h"
 #include "ports/changes.h"
 #include "sim/checkers/wanted.h"
 #include "sim/world/world.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/probe.h"
-#include "core/custom_policy.h"
-#include "core/recovery.h"
+#include "core/policy/custom_policy.h"
+#include "core/policy/recovery.h"
 #include "sim/checkers/checker.h"
 
 namespace perdure::sim {

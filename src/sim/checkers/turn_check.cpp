@@ -1,12 +1,12 @@
 // E7: whoever waits and can be taken is passed over by every other queue at most twice its weight,
 // and within its queue by every other share at most twice, while its own is not claimed from
-// (core/turns.h). Turns begin anew with the store's working set: once more is allowed for that.
+// (core/job/turns.h). Turns begin anew with the store's working set: once more is allowed for that.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
-#include "core/claim.h"
+#include "core/ownership/claim.h"
 #include "sim/checkers/checker.h"
 
 namespace perdure::sim {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "core/cause.h"
+#include "core/policy/cause.h"
 #include "sim/plan.h"
 #include "sim/world/rng.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/start.h"
+#include "core/ownership/start.h"
 #include "ports/process.h"
 #include "sim/host/script.h"
 #include "sim/host/witness.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/cause.h"
-#include "core/isolation.h"
-#include "core/job.h"
+#include "core/job/job.h"
+#include "core/ownership/isolation.h"
+#include "core/policy/cause.h"
 #include "sim/world/world.h"
 
 namespace perdure::sim {

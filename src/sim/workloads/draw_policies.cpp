@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/custom_policy.h"
+#include "core/policy/custom_policy.h"
 
 namespace perdure::sim {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/policy_book.h"
+#include "core/policy/policy_book.h"
 #include "sim/world/rng.h"
 
 namespace perdure::sim {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/callbacks.h"
+#include "core/job/callbacks.h"
 #include "ports/views.h"
 #include "store/engine/rows/rows.h"
 #include "store/engine/write_set.h"

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/claim.h"
-#include "core/ledger.h"
+#include "core/explain/ledger.h"
+#include "core/ownership/claim.h"
 #include "store/engine/rows/rows.h"
 
 namespace perdure::store {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/aftermath.h"
-#include "core/presence.h"
+#include "core/job/aftermath.h"
+#include "core/ownership/presence.h"
 #include "ports/ledger_walk.h"
 #include "store/memory/views.h"
 

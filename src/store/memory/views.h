@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "ports/catalogue.h"
 #include "ports/views.h"
 #include "store/memory/memory_tables.h"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "store/engine/rows/codec.h"
-#include "store/sqlite/on_disk_for_tests.h"
+#include "store/sqlite/testing/on_disk.h"
 
 namespace perdure {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "store/sqlite/on_disk_for_tests.h"
+#include "store/sqlite/testing/on_disk.h"
 
 namespace perdure {
 namespace {

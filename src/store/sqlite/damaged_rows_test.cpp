@@ -1,7 +1,7 @@
 // A row that cannot be understood hurts that one job alone.
 #include <set>
 
-#include "store/sqlite/on_disk_for_tests.h"
+#include "store/sqlite/testing/on_disk.h"
 
 namespace perdure {
 namespace {

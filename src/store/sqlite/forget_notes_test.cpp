@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "store/sqlite/db/connection.h"
-#include "store/sqlite/on_disk_for_tests.h"
+#include "store/sqlite/testing/on_disk.h"
 
 namespace perdure {
 namespace {

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "core/custom_policy.h"
-#include "core/policy_book.h"
+#include "core/policy/custom_policy.h"
+#include "core/policy/policy_book.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/rows/history.h"
 #include "store/sqlite/damage/scan.h"

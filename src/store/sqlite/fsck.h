@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "store/sqlite/data_directory.h"
 
 namespace perdure {

@@ -1,5 +1,5 @@
 // Idle costs nothing (T4): what stays in memory, until when, and what a crash takes with it.
-#include "store/sqlite/on_disk_for_tests.h"
+#include "store/sqlite/testing/on_disk.h"
 
 namespace perdure {
 namespace {

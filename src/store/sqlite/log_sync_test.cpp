@@ -8,8 +8,8 @@
 #include <set>
 
 #include "store/sqlite/db/connection.h"
-#include "store/sqlite/failing_disk.h"
-#include "store/sqlite/on_disk_for_tests.h"
+#include "store/sqlite/testing/failing_disk.h"
+#include "store/sqlite/testing/on_disk.h"
 
 namespace perdure {
 namespace {

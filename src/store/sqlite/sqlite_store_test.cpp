@@ -11,9 +11,9 @@
 #include <fstream>
 
 #include "store/sqlite/db/migrate.h"
-#include "store/sqlite/failing_disk.h"
-#include "store/sqlite/on_disk_for_tests.h"
 #include "store/sqlite/sqlite_blobs.h"
+#include "store/sqlite/testing/failing_disk.h"
+#include "store/sqlite/testing/on_disk.h"
 
 namespace perdure {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/worker_rules.h"
+#include "core/worker/worker_rules.h"
 #include "wire/worker_protocol.h"
 #include "worker/attempts.h"
 #include "worker/context.h"

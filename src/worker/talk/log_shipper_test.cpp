@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/worker_rules.h"
-#include "worker/fakes_for_tests.h"
+#include "core/worker/worker_rules.h"
+#include "worker/testing/fakes.h"
 
 namespace perdure::log_shipper_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/time.h"
-#include "core/takeover.h"
+#include "core/ownership/takeover.h"
 #include "wire/worker_protocol.h"
 #include "worker/attempts.h"
 #include "worker/context.h"

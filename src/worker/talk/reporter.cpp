@@ -6,7 +6,7 @@
 #include "base/fault.h"
 #include "base/probe.h"
 #include "base/zoo.h"
-#include "core/worker_rules.h"
+#include "core/worker/worker_rules.h"
 
 namespace perdure {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "worker/fakes_for_tests.h"
+#include "worker/testing/fakes.h"
 
 namespace perdure::stream_reader_test {
 namespace {

@@ -1,8 +1,8 @@
 // Starts, progress, and how attempts end (O1, O4, O10, E3, E4).
 #pragma once
 
-#include "core/custom_policy.h"
-#include "core/policy_book.h"
+#include "core/policy/custom_policy.h"
+#include "core/policy/policy_book.h"
 #include "tests/contract/reference/relations.h"
 
 namespace perdure::reference {

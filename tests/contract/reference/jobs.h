@@ -1,8 +1,8 @@
 // Submitting, a person's acts, waiting, and being forgotten (C5, E1, E2, E5).
 #pragma once
 
-#include "core/aftermath.h"
-#include "core/batch.h"
+#include "core/job/aftermath.h"
+#include "core/job/batch.h"
 #include "tests/contract/reference/sessions.h"
 
 namespace perdure::reference {

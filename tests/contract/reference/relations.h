@@ -2,8 +2,8 @@
 // (K1 to K3).
 #pragma once
 
-#include "core/cancel.h"
-#include "core/submit.h"
+#include "core/job/cancel.h"
+#include "core/job/submit.h"
 #include "tests/contract/reference/places.h"
 
 namespace perdure::reference {

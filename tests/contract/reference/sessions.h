@@ -2,7 +2,7 @@
 // vouches for any more (O2, O3).
 #pragma once
 
-#include "core/presence.h"
+#include "core/ownership/presence.h"
 #include "tests/contract/reference/claims.h"
 
 namespace perdure::reference {

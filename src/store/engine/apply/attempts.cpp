@@ -3,7 +3,7 @@
 
 #include "base/probe.h"
 #include "base/zoo.h"
-#include "core/custom_policy.h"
+#include "core/policy/custom_policy.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ending.h"

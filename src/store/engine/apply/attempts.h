@@ -1,7 +1,7 @@
 // What heartbeats, openings and sweeps do to attempts, once it is decided.
 #pragma once
 
-#include "core/detector.h"
+#include "core/explain/detector.h"
 #include "ports/changes.h"
 #include "store/engine/state/state.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/probe.h"
 #include "base/zoo.h"
-#include "core/cancel.h"
-#include "core/submit.h"
+#include "core/job/cancel.h"
+#include "core/job/submit.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/relations.h"
 #include "store/engine/rows/history.h"

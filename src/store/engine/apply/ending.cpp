@@ -5,8 +5,8 @@
 
 #include "base/assert.h"
 #include "base/zoo.h"
-#include "core/custom_policy.h"
-#include "core/policy_book.h"
+#include "core/policy/custom_policy.h"
+#include "core/policy/policy_book.h"
 #include "store/engine/apply/ledger.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/rows/history.h"

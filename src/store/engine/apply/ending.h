@@ -1,8 +1,8 @@
 // Ending: how an attempt ends in the tables, whoever said so, and where its job goes then.
 #pragma once
 
-#include "core/hearing.h"
-#include "core/recovery.h"
+#include "core/ownership/hearing.h"
+#include "core/policy/recovery.h"
 #include "store/engine/state/state.h"
 
 namespace perdure::store {

@@ -5,7 +5,7 @@
 
 #include "base/probe.h"
 #include "base/zoo.h"
-#include "core/presence.h"
+#include "core/ownership/presence.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/debts.h"
 #include "store/engine/apply/moves.h"

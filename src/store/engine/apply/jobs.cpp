@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/zoo.h"
-#include "core/batch.h"
-#include "core/presence.h"
-#include "core/submit.h"
+#include "core/job/batch.h"
+#include "core/job/submit.h"
+#include "core/ownership/presence.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/ledger.h"
 #include "store/engine/apply/moves.h"

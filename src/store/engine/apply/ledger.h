@@ -1,7 +1,7 @@
 // Enters repairs into the ledger, in the transaction that makes them [P5].
 #pragma once
 
-#include "core/ledger.h"
+#include "core/explain/ledger.h"
 #include "store/engine/state/state.h"
 
 namespace perdure::store {

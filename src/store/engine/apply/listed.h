@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/reconcile.h"
+#include "core/ownership/reconcile.h"
 #include "store/engine/state/state.h"
 
 namespace perdure::store {

@@ -1,6 +1,6 @@
 // What a person does to a job: cancel, hold, and dealing with quarantine (E1, E2).
 #include "base/zoo.h"
-#include "core/aftermath.h"
+#include "core/job/aftermath.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/apply/moves.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/zoo.h"
-#include "core/presence.h"
+#include "core/ownership/presence.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ending.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "core/unwritten.h"
+#include "core/ownership/unwritten.h"
 #include "store/engine/apply/apply.h"
 
 namespace perdure::store {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/evidence.h"
-#include "core/ledger.h"
+#include "core/explain/evidence.h"
+#include "core/explain/ledger.h"
 #include "store/engine/rows/rows.h"
 
 namespace perdure::store {

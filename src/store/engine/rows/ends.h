@@ -1,7 +1,7 @@
 // How an attempt ended, field by field: in entries of the ledger, and in attempts of form 1.
 #pragma once
 
-#include "core/cause.h"
+#include "core/policy/cause.h"
 #include "store/engine/rows/bytes.h"
 
 namespace perdure::store {

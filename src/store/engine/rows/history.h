@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/evidence.h"
+#include "core/explain/evidence.h"
 #include "store/engine/tables.h"
 
 namespace perdure::store {

@@ -14,17 +14,17 @@
 
 #include "base/id.h"
 #include "base/time.h"
-#include "core/callbacks.h"
-#include "core/cause.h"
-#include "core/claim.h"
-#include "core/hearing.h"
-#include "core/isolation.h"
-#include "core/job.h"
-#include "core/keeper.h"
-#include "core/policy.h"
-#include "core/service_time.h"
-#include "core/takeover.h"
-#include "core/timeouts.h"
+#include "core/job/callbacks.h"
+#include "core/job/job.h"
+#include "core/ownership/claim.h"
+#include "core/ownership/hearing.h"
+#include "core/ownership/isolation.h"
+#include "core/ownership/keeper.h"
+#include "core/ownership/service_time.h"
+#include "core/ownership/takeover.h"
+#include "core/ownership/timeouts.h"
+#include "core/policy/cause.h"
+#include "core/policy/policy.h"
 
 namespace perdure::store {
 

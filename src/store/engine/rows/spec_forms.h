@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "core/job.h"
+#include "core/job/job.h"
 #include "store/engine/rows/bytes.h"
 
 namespace perdure::store {

@@ -1,7 +1,7 @@
 // Parts of a spec whose bytes are the same in every form.
 #pragma once
 
-#include "core/job.h"
+#include "core/job/job.h"
 #include "store/engine/rows/bytes.h"
 
 namespace perdure::store {

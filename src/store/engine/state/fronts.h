@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/claim.h"
+#include "core/ownership/claim.h"
 #include "store/engine/state/ranking.h"
 #include "store/engine/state/shapes.h"
 

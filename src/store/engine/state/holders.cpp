@@ -20,7 +20,7 @@ Holders::Holders(const Contents& contents, WriteSet& pending, DamageBook& book)
 }
 
 void Holders::take_limit(const LimitRow& row, DamageBook& book) {
-    const bool is_sound = row.max > 0 && row.max < odd_slot_min;
+    const bool is_sound = row.max > 0 && row.max < Slots::odd_min;
     limits_[row.limit] = is_sound ? static_cast<std::uint32_t>(row.max) : 0;
     if (!is_sound)
         book.note({"limit_max", row_name({row.limit.tenant, row.limit.name}),
@@ -28,16 +28,16 @@ void Holders::take_limit(const LimitRow& row, DamageBook& book) {
 }
 
 void Holders::take_holder(const Contents::Holder& row, DamageBook& book) {
-    const bool is_sound = row.slot > 0 && row.slot < odd_slot_min;
+    const bool is_sound = row.slot > 0 && row.slot < Slots::odd_min;
     const auto at = is_sound ? static_cast<std::uint32_t>(row.slot) : next_odd_slot_++;
-    rows_[row.thing].emplace(at, row.job);
+    rows_[row.thing].take(at, row.job);
     if (!is_sound)
         book.note({"limit_holder", row_name({row.thing.tenant, row.thing.name, row.slot}),
                    "its slot is out of bounds: it counts as taken"});
 }
 
 void Holders::hold_without_row(const Thing& thing, JobId job) {
-    rows_[thing].emplace(next_odd_slot_++, job);
+    rows_[thing].take(next_odd_slot_++, job);
 }
 
 void Holders::define(const Thing& limit, std::uint32_t max) {
@@ -65,33 +65,29 @@ std::uint32_t Holders::free(const Thing& thing) const {
 
 bool Holders::is_held_by(const Thing& thing, JobId job) const {
     const auto found = rows_.find(thing);
-    if (found == rows_.end()) return false;
-    return std::any_of(found->second.begin(), found->second.end(),
-                       [&](const auto& row) { return row.second == job; });
+    return found != rows_.end() && found->second.held_by(job);
 }
 
 void Holders::take(const Thing& thing, JobId job) {
     auto& slots = rows_[thing];
-    std::uint32_t slot = 1;
-    while (slots.contains(slot)) ++slot;
+    const auto slot = slots.lowest_free();
     if (slot > max(thing)) fail_corrupt("no slot of `" + thing.name + "` is free");
     pending_.holders.push_back({HolderChange::Kind::taken, thing, slot, job});
-    slots.emplace(slot, job);
+    slots.take(slot, job);
 }
 
 bool Holders::release(const Thing& thing, JobId job) {
     const auto found = rows_.find(thing);
     if (found == rows_.end()) return false;
     auto& slots = found->second;
-    const auto held = std::find_if(slots.begin(), slots.end(),
-                                   [&](const auto& row) { return row.second == job; });
-    if (held == slots.end()) return false;
+    const auto held = slots.held_by(job);
+    if (!held) return false;
     // What was held without a row of its own may have one that makes no sense.
-    const bool is_odd = held->first >= odd_slot_min;
+    const bool is_odd = *held >= Slots::odd_min;
     pending_.holders.push_back(
-        {is_odd ? HolderChange::Kind::freed_without_slot : HolderChange::Kind::freed, thing,
-         held->first, job});
-    slots.erase(held);
+        {is_odd ? HolderChange::Kind::freed_without_slot : HolderChange::Kind::freed, thing, *held,
+         job});
+    slots.release(*held);
     if (slots.empty()) rows_.erase(found);
     return true;
 }

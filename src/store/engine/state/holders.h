@@ -1,6 +1,6 @@
 // Holders: who holds which key and which slot of which limit (C4). A copy of `key_holder`,
-// `limit_holder` and `limit_max`. There are as many rows as
-// running jobs hold things, so that all of them are here. Damage never frees (C9): a row whose job
+// `limit_holder` and `limit_max`. There are as many rows as running jobs hold things, so that all
+// of them are here. Damage never frees (C9): a row whose job
 // or slot makes no sense is taken, a limit whose maximum makes no sense is full, and a job that
 // runs without its row has the thing all the same.
 #pragma once
@@ -9,8 +9,9 @@
 #include <map>
 
 #include "base/id.h"
-#include "core/claim.h"
+#include "core/ownership/claim.h"
 #include "store/engine/damage_book.h"
+#include "store/engine/state/slots.h"
 #include "store/engine/tables.h"
 
 namespace perdure::store {
@@ -33,7 +34,7 @@ public:
     template <class Call>
     void for_each(Call call) const {
         for (const auto& [thing, slots] : rows_)
-            for (const auto& [slot, job] : slots) call(thing, slot, job);
+            for (const auto& [slot, job] : slots.jobs()) call(thing, slot, job);
     }
 
     // Takes the lowest free slot.
@@ -42,16 +43,11 @@ public:
     bool release(const Thing& thing, JobId job);
 
 private:
-    using Slots = std::map<std::uint32_t, JobId>;
-
-    // Slots from here on are no numbers of rows.
-    static constexpr std::uint32_t odd_slot_min = std::uint32_t{1} << 31;
-
     void take_limit(const LimitRow& row, DamageBook& book);
     void take_holder(const Contents::Holder& row, DamageBook& book);
 
     WriteSet& pending_;
-    std::uint32_t next_odd_slot_ = odd_slot_min;
+    std::uint32_t next_odd_slot_ = Slots::odd_min;
     std::map<Thing, std::uint32_t> limits_;
     std::map<Thing, Slots> rows_;
 };

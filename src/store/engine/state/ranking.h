@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/claim.h"
-#include "core/turns.h"
+#include "core/job/turns.h"
+#include "core/ownership/claim.h"
 #include "store/engine/state/shapes.h"
 
 namespace perdure::store {

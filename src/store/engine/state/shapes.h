@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/claim.h"
-#include "core/job.h"
+#include "core/job/job.h"
+#include "core/ownership/claim.h"
 #include "store/engine/damage_book.h"
 #include "store/engine/tables.h"
 

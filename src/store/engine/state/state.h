@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/timing.h"
-#include "core/turns.h"
+#include "core/job/turns.h"
+#include "core/ownership/timing.h"
 #include "store/engine/damage_book.h"
 #include "store/engine/rows/rows.h"
 #include "store/engine/state/debts.h"

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "core/damage.h"
+#include "core/explain/damage.h"
 #include "store/engine/rows/bytes.h"
 #include "store/sqlite/tables/load.h"
 

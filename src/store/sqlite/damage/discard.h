@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "ports/damage.h"
 #include "store/engine/damage_book.h"
 #include "store/sqlite/db/connection.h"

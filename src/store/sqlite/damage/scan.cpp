@@ -7,7 +7,7 @@
 #include "store/engine/state/shapes.h"
 #include "store/sqlite/show/ledger.h"
 #include "store/sqlite/tables/forget_notes.h"
-#include "wire/bytes/utf8.h"
+#include "wire/utf8.h"
 
 namespace perdure::store::sqlite {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "core/aftermath.h"
-#include "core/presence.h"
+#include "core/job/aftermath.h"
+#include "core/ownership/presence.h"
 
 namespace perdure::store::sqlite {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "ports/catalogue.h"
 #include "store/sqlite/tables/load.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/timing.h"
+#include "core/ownership/timing.h"
 #include "ports/views.h"
 #include "store/sqlite/tables/load.h"
 #include "store/sqlite/tables/load_relations.h"

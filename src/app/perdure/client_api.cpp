@@ -1,0 +1,59 @@
+#include "app/perdure/client_api.h"
+
+#include <fmt/format.h>
+
+#include "app/perdure/real_world.h"
+
+namespace perdure {
+namespace {
+
+// Nothing was done, and a server that died is back in a moment: a person need not see that.
+constexpr int tries_during_a_restart = 30;
+constexpr auto pause_between_tries = milliseconds(30);
+constexpr unsigned unavailable_status = 503;
+
+ApiClient::Options options_for(const std::vector<std::string>& urls) {
+    return {.urls = urls, .interrupted = interrupt_is_pending};
+}
+
+cli::ApiAnswer answer_of(ApiReply reply) {
+    cli::ApiAnswer answer;
+    answer.status = reply.status;
+    if (!reply.ok()) {
+        answer.refusal = reply.error();
+        answer.path = reply.path();
+    }
+    answer.body = std::move(reply.body);
+    answer.text = std::move(reply.text);
+    return answer;
+}
+
+}  // namespace
+
+ClientApi::ClientApi(const std::vector<std::string>& urls, cli::World& world)
+    : urls_(urls), world_(world), client_(options_for(urls)) {}
+
+Result<cli::ApiAnswer> ClientApi::request(const cli::ApiRequest& request) {
+    for (int tries = 1;; ++tries) {
+        auto reply = client_.request(request.method, request.target, request.body, request.timeout);
+        const bool in_vain =
+            reply ? reply->status == unavailable_status : reply.error().code == Errc::unavailable;
+        if (in_vain && tries < tries_during_a_restart && !interrupt_is_pending()) {
+            world_.pause(pause_between_tries);
+            continue;
+        }
+        if (!reply) return reply.error();
+        return answer_of(std::move(*reply));
+    }
+}
+
+Result<cli::ApiAnswer> ClientApi::stream(const std::string& target, Piece piece) {
+    auto reply = client_.stream(
+        target, [](const StreamHead&) {}, std::move(piece));
+    if (!reply) return reply.error();
+    return answer_of(std::move(*reply));
+}
+
+std::string ClientApi::where() const { return fmt::format("{}", fmt::join(urls_, ", ")); }
+
+}  // namespace perdure

@@ -1,0 +1,43 @@
+// perdure: one program for people, servers and workers. Builds what the command line needs and
+// hands over; decides nothing. An exception that comes this far is a bug and is told as one.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "app/perdure/backstage.h"
+#include "app/perdure/real_world.h"
+#include "cli/program.h"
+
+namespace {
+
+perdure::cli::Terminal::Look look_of(const perdure::cli::World& world) {
+    perdure::cli::Terminal::Look look;
+    const bool out = ::isatty(STDOUT_FILENO) == 1;
+    const bool err = ::isatty(STDERR_FILENO) == 1;
+    look.colour = out && !world.environment().contains("NO_COLOR");
+    look.interactive = err && ::isatty(STDIN_FILENO) == 1;
+    look.passing = err;
+    winsize size{};
+    if (out && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) look.width = size.ws_col;
+    return look;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        std::ios::sync_with_stdio(false);
+        perdure::RealWorld world;
+        perdure::RealBackstage backstage;
+        perdure::cli::Terminal terminal(std::cout, std::cerr, look_of(world));
+        const std::vector<std::string> words(argv + 1, argv + argc);
+        return static_cast<int>(perdure::cli::run_program(words, terminal, world, backstage));
+    } catch (const std::exception& thrown) {
+        std::cerr << "perdure: this is a bug: " << thrown.what() << '\n';
+        return static_cast<int>(perdure::ExitCode::corrupt);
+    }
+}

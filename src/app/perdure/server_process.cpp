@@ -1,0 +1,193 @@
+#include "app/perdure/server_process.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <memory>
+
+#include "api/api_server.h"
+#include "app/perdure/armed_faults.h"
+#include "app/perdure/log_output.h"
+#include "app/perdure/refusal.h"
+#include "platform/asio_clock.h"
+#include "platform/entropy.h"
+#include "server/server.h"
+#include "store/sqlite/data_directory.h"
+#include "store/sqlite/sqlite_blobs.h"
+#include "store/sqlite/sqlite_store.h"
+#include "watchdog/watched.h"
+
+// Of tcmalloc, where that is linked.
+extern "C" [[gnu::weak]] void MallocExtension_ReleaseFreeMemory();
+
+namespace perdure {
+namespace {
+
+constexpr auto patience_with_requests = seconds(5);
+constexpr auto look_again = milliseconds(10);  // only while it stops
+
+// A server may have 10,000 idle connections; the soft limit is usually 1,024.
+void allow_many_descriptors() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void release_free_memory() {
+    if (MallocExtension_ReleaseFreeMemory)
+        MallocExtension_ReleaseFreeMemory();
+    else
+        ::malloc_trim(0);
+}
+
+Error about(const std::string& file, const Error& why) {
+    return error(why.code, file + ": " + why.what);
+}
+
+ApiOptions api_options(const Config& config, const ProcessSurroundings& around) {
+    const auto colon = config.listen.rfind(':');
+    ApiOptions options{.version = around.version, .store = "sqlite", .timing = config.timing};
+    options.bytes_in_flight = config.bytes_in_flight;
+    options.release_memory = release_free_memory;
+    options.address = config.listen.substr(0, colon);
+    options.port = static_cast<std::uint16_t>(std::stoul(config.listen.substr(colon + 1)));
+    if (options.address.starts_with('[') && options.address.ends_with(']'))
+        options.address = options.address.substr(1, options.address.size() - 2);
+    return options;
+}
+
+// Everything that a server is made of, in the order in which it is made.
+class ServerProcess {
+public:
+    ServerProcess(const Config& config, const ProcessSurroundings& around, LogOutput& output)
+        : config_(config),
+          output_(output),
+          clock_(context_),
+          signals_(context_, SIGTERM, SIGINT, SIGHUP),
+          watched_(context_, around.watchdog),
+          options_(api_options(config, around)) {}
+
+    ExitCode run() {
+        allow_many_descriptors();
+        auto directory = DataDirectory::open(config_.data);
+        if (!directory) return refuse(directory.error());
+        arm_configured_faults(config_, config_.data + "/faults.server", output_.log("server"));
+        if (auto opened = open_stores(); !opened) return refuse(opened.error());
+        const auto log = output_.log("server");
+        server_ = std::make_unique<Server>(
+            ServerPorts{.store = *store_,
+                        .clock = clock_,
+                        .random = random_,
+                        .fatal = [this](std::string why) { die(std::move(why)); },
+                        .blobs = blobs_.get()},
+            config_.timing, log);
+        server_->use(config_.policies);
+        server_->failures().use({config_.failure_level, config_.callback_failure_level});
+        options_.damage = store_.get();
+        api_ = std::make_unique<ApiServer>(*server_, *store_, *blobs_, clock_, log, options_);
+        if (auto listening = api_->listen(); !listening) return refuse(listening.error());
+        server_->rings(*opened_);
+        server_->start();
+        watched_.end_with_watchdog();
+        follow_signals();
+        boost::asio::co_spawn(context_, announce(), boost::asio::detached);
+        context_.run();
+        return code_;
+    }
+
+private:
+    Result<void> open_stores() {
+        const auto fatal = [this](const Error& why) {
+            boost::asio::post(context_, [this, what = why.what] { die(what); });
+        };
+        const auto damaged = [log = output_.log("server")](const Damaged& row) {
+            log.write(Level::error, "a stored row is damaged: it is left alone", "table", row.table,
+                      "row", row.row, "why", row.why, "fix", "perdure fsck names what to do");
+        };
+        auto store = SqliteStore::open({.path = config_.data + "/perdure.db",
+                                        .weights = config_.weights,
+                                        .fatal = fatal,
+                                        .damaged = damaged},
+                                       config_.timing);
+        if (!store) return about(config_.data + "/perdure.db", store.error());
+        store_ = std::move(*store);
+        auto blobs = SqliteBlobs::open({.path = config_.data + "/logs.db", .fatal = fatal});
+        if (!blobs) return about(config_.data + "/logs.db", blobs.error());
+        blobs_ = std::move(*blobs);
+        return {};
+    }
+
+    // This life cannot go on. The watchdog starts the next one, which begins from the log.
+    void die(const std::string& why) {
+        output_.log("server").write(Level::critical, "this server's life is over", "why", why);
+        ::_exit(static_cast<int>(ExitCode::temporary));
+    }
+
+    Task<void> announce() {
+        while (!server_->ready()) co_await opened_->wait(seconds(1));
+        watched_.ready(fmt::format(
+            "http://{}:{}", config_.listen.substr(0, config_.listen.rfind(':')), api_->port()));
+    }
+
+    void follow_signals() {
+        signals_.async_wait([this](boost::system::error_code failed, int signal) {
+            if (failed) return;
+            if (signal == SIGHUP) {
+                output_.reopen();
+            } else if (!std::exchange(stopping_, true)) {
+                api_->stop();
+                boost::asio::co_spawn(context_, leave(), boost::asio::detached);
+            } else {
+                context_.stop();
+            }
+            follow_signals();
+        });
+    }
+
+    // What is under way is answered; what waits for a lost store is not waited for.
+    Task<void> leave() {
+        auto alarm = clock_.make_alarm();
+        const auto deadline = clock_.boot() + patience_with_requests;
+        while (!api_->finished() && clock_.boot() < deadline) co_await alarm->wait(look_again);
+        server_->stop();
+        context_.stop();
+    }
+
+    const Config& config_;
+    LogOutput& output_;
+    boost::asio::io_context context_{1};
+    AsioClock clock_;
+    Entropy random_;
+    boost::asio::signal_set signals_;
+    Watched watched_;
+    ApiOptions options_;
+    std::unique_ptr<SqliteStore> store_;
+    std::unique_ptr<SqliteBlobs> blobs_;
+    std::unique_ptr<Alarm> opened_ = clock_.make_alarm();
+    std::unique_ptr<Server> server_;
+    std::unique_ptr<ApiServer> api_;
+    bool stopping_ = false;
+    ExitCode code_ = ExitCode::ok;
+};
+
+}  // namespace
+
+ExitCode run_server(const Config& config, const ProcessSurroundings& around) {
+    auto output = LogOutput::open(config);
+    if (!output) return refuse(output.error());
+    // Never destroyed: an orderly exit closes the files by itself, and frames of the loop may
+    // still refer to what would be destroyed.
+    auto* process = new ServerProcess(config, around, **output);
+    const auto code = process->run();
+    std::fflush(nullptr);
+    ::_exit(static_cast<int>(code));
+}
+
+}  // namespace perdure

@@ -1,0 +1,157 @@
+#include "app/perdure/worker_process.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+
+#include "app/perdure/armed_faults.h"
+#include "app/perdure/log_output.h"
+#include "app/perdure/refusal.h"
+#include "client/http_server_api.h"
+#include "platform/asio_clock.h"
+#include "platform/entropy.h"
+#include "processes/host_processes.h"
+#include "processes/in_process_kinds.h"
+#include "watchdog/watched.h"
+#include "webhook/webhooks.h"
+#include "worker/worker.h"
+
+namespace perdure {
+namespace {
+
+constexpr auto idle_wait_of_process = hours(24);  // the worker rings for everything new
+
+// The shim lies beside our own program.
+std::string shim_path() {
+    std::error_code failed;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+    return (self.parent_path() / "perdure-shim").string();
+}
+
+std::string host_name() {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+class WorkerProcess {
+public:
+    WorkerProcess(const Config& config, const ProcessSurroundings& around, LogOutput& output)
+        : config_(config),
+          output_(output),
+          died_at_(around.died_at),
+          clock_(context_),
+          signals_(context_, SIGTERM, SIGINT, SIGHUP),
+          watched_(context_, around.watchdog) {
+        signals_.add(SIGUSR1);
+    }
+
+    ExitCode run() {
+        // What shims leave behind when they die comes to us (L2).
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        const auto log = output_.log("worker");
+        arm_configured_faults(config_, config_.worker_state + "/faults.worker", log);
+        auto servers = HttpServerApi::make(clock_, config_.servers, config_.timing.call_timeout);
+        if (!servers) return refuse(servers.error());
+        servers_ = std::move(*servers);
+        host_ = std::make_unique<HostProcesses>(clock_.executor(),
+                                                HostOptions{.directory = config_.worker_state,
+                                                            .shim = shim_path(),
+                                                            .host = host_name(),
+                                                            .timing = config_.timing},
+                                                log);
+        webhooks_ = std::make_unique<Webhooks>(clock_, webhook_options());
+        kinds_ = std::make_unique<InProcessKinds>(
+            *host_, clock_, config_.timing,
+            InProcessKinds::Others{{std::string(webhook_kind), webhooks_.get()}});
+        worker_ = std::make_unique<Worker>(
+            WorkerPorts{clock_, random_, *servers_, *kinds_},
+            WorkerOptions{.name = config_.worker_name,
+                          .slots = config_.worker_slots,
+                          .offer = {.queues = config_.worker_queues, .kinds = config_.worker_kinds},
+                          .timing = config_.timing,
+                          .died_at = died_at_},
+            log);
+        worker_->rings(*news_);
+        worker_->start();
+        watched_.end_with_watchdog();
+        follow_signals();
+        boost::asio::co_spawn(context_, follow_worker(), boost::asio::detached);
+        context_.run();
+        if (const auto& failure = worker_->failure()) return refuse(*failure);
+        return ExitCode::ok;
+    }
+
+private:
+    WebhookOptions webhook_options() const {
+        WebhookOptions options{.secrets = config_.webhook_secrets, .host = host_name()};
+        for (const auto& text : config_.webhook_allow_private)
+            if (const auto network = parse_network(text)) options.allow_private.push_back(*network);
+        return options;
+    }
+
+    Task<void> follow_worker() {
+        bool announced = false;
+        while (!worker_->finished()) {
+            if (!announced && worker_->session().is_open()) {
+                announced = true;
+                watched_.ready(fmt::format("{} with {} slots; {}", config_.worker_name,
+                                           config_.worker_slots, host_->containment_text()));
+            }
+            co_await news_->wait(idle_wait_of_process);
+        }
+        context_.stop();
+    }
+
+    void follow_signals() {
+        signals_.async_wait([this](boost::system::error_code failed, int signal) {
+            if (failed) return;
+            if (signal == SIGHUP) {
+                output_.reopen();
+            } else if (signal == SIGUSR1) {
+                worker_->detach();
+            } else if (!std::exchange(stopping_, true)) {
+                worker_->drain();
+            } else {
+                context_.stop();
+            }
+            follow_signals();
+        });
+    }
+
+    const Config& config_;
+    LogOutput& output_;
+    std::optional<BootTime> died_at_;
+    boost::asio::io_context context_{1};
+    AsioClock clock_;
+    Entropy random_;
+    boost::asio::signal_set signals_;
+    Watched watched_;
+    std::unique_ptr<HttpServerApi> servers_;
+    std::unique_ptr<HostProcesses> host_;
+    std::unique_ptr<Webhooks> webhooks_;
+    std::unique_ptr<InProcessKinds> kinds_;
+    std::unique_ptr<Alarm> news_ = clock_.make_alarm();
+    std::unique_ptr<Worker> worker_;
+    bool stopping_ = false;
+};
+
+}  // namespace
+
+ExitCode run_worker(const Config& config, const ProcessSurroundings& around) {
+    auto output = LogOutput::open(config);
+    if (!output) return refuse(output.error());
+    // Never destroyed, for the reason that the server's process has.
+    auto* process = new WorkerProcess(config, around, **output);
+    const auto code = process->run();
+    std::fflush(nullptr);
+    ::_exit(static_cast<int>(code));
+}
+
+}  // namespace perdure

@@ -1,0 +1,79 @@
+// Why does a job not go on? All that stands in its way, what would remove each, and when.
+// Facts come from several reads and may be a moment old: an answer for people, nothing rests on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/job/job.h"
+#include "core/ownership/timing.h"
+#include "core/policy/cause.h"
+
+namespace perdure {
+
+// Workers, as far as they matter to one job.
+struct WhyWorkers {
+    std::uint32_t connected = 0;
+    std::uint32_t matching = 0;    // take its queue and kind
+    std::uint32_t suspect = 0;     // of those: silent, get nothing until their next heartbeat
+    std::uint32_t draining = 0;    // of those: take nothing new
+    std::uint32_t free_slots = 0;  // of those that are neither, nor deaf
+    std::uint32_t deaf = 0;        // of those: heard, but confirm no start; rarely get anything
+    std::vector<std::string> doubtful;  // names of the silent and the deaf, a few
+};
+
+// A key or limit that the job needs and cannot have now.
+struct WhyThing {
+    std::string name;                  // "key `x`" or "limit `y`"
+    std::vector<std::string> holders;  // ids of jobs that hold it, a few
+};
+
+struct WhyFacts {
+    JobState state = JobState::ready;
+    std::string queue;
+    std::string kind;
+    // scheduled and waiting
+    std::optional<Duration> due_in;
+    std::optional<WallTime> due_at;
+    // waiting: what for, and the state that each is in
+    struct Awaited {
+        std::string job;
+        On on = On::success;
+        std::string state;
+    };
+    std::vector<Awaited> awaited;
+    // ready and blocked
+    bool queue_paused = false;
+    bool presumed_lost = false;  // its last attempt's lease ran out; it may still come back
+    // O9: it may have killed its worker, and waits for one that runs nothing else.
+    std::optional<Duration> suspect_for;
+    bool held = false;            // blocked: by a person
+    std::vector<WhyThing> taken;  // all of them, whichever it is blocked on
+    std::optional<Duration> queue_timeout_in;
+    WhyWorkers workers;
+    // starting and running
+    std::string worker;  // empty: its session is not open any more
+    bool asks = false;
+    Duration silent_for;
+    Duration lease_left;     // of its worker's session; below zero: over for so long
+    Duration hold;           // how long it stays its worker's after that
+    bool runs_again = true;  // false: what may have run is left to a person then
+    std::optional<Cause> kill_ordered;
+    std::optional<Duration> total_timeout_in;
+    std::optional<Duration> run_timeout_in;
+};
+
+struct Blocker {
+    std::string what;
+    std::string removed_by;
+    std::optional<Duration> in;  // goes by itself then, in service time
+    std::optional<WallTime> at;  // or on that date
+};
+
+// Empty exactly if the job has ended.
+std::vector<Blocker> explain(const WhyFacts& facts, const Timing& timing);
+
+}  // namespace perdure

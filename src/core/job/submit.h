@@ -1,0 +1,44 @@
+// Submitting: is what was asked a job we can keep our promises about? And has it been asked before?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "core/job/job.h"
+
+namespace perdure {
+
+// 1 to 64 of a-z 0-9 . _ - that begin with a letter or digit: tenants, queues, kinds, limits.
+bool is_name(std::string_view name);
+
+// Nothing if the job is acceptable; otherwise the field to blame, if it is one alone, and a
+// sentence that says what to change.
+struct SpecFault {
+    std::string field;  // as it is spelt on the wire: "timeouts", "on_end[2].argv"
+    Error error;
+};
+std::optional<SpecFault> find_fault(const JobSpec& spec);
+// The same for a delay, which becomes the job's date.
+std::optional<SpecFault> find_fault_of_delay(Duration delay);
+// The same for a callback that is added to a job.
+std::optional<SpecFault> find_fault_of_callback(const JobSpec& callback, const JobSpec& parent);
+std::optional<Error> check_spec(const JobSpec& spec);
+
+// A hash of everything that was asked, the idempotency key apart (C5).
+std::uint64_t body_hash(const JobSpec& spec);
+
+struct IdempotencyFacts {
+    bool key_known = false;
+    bool same_body = false;
+    bool job_gone = false;  // retention removed it; the key outlives it
+};
+struct IdempotencyDecision {
+    enum class Kind { create, same_job, other_body, gone } kind = Kind::create;
+    std::string_view rule;
+};
+IdempotencyDecision decide_idempotency(const IdempotencyFacts& facts);
+
+}  // namespace perdure

@@ -1,0 +1,78 @@
+#include "server/failure_log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/next_of.h"
+
+namespace perdure {
+namespace {
+
+constexpr auto at_most = seconds(60);
+constexpr std::size_t told_at_once = 500;
+
+bool is_failure(JobState state) {
+    return state == JobState::failed || state == JobState::quarantined ||
+           state == JobState::expired;
+}
+
+}  // namespace
+
+FailureLog::FailureLog(Store& store, Clock& clock, Log log)
+    : store_(store), log_(std::move(log)), alarm_(clock.make_alarm()) {}
+
+void FailureLog::note(JobId job, const Next& next) {
+    const bool failed = next.kind == Next::Kind::ended && is_failure(next.state);
+    if (!failed && !next.alarming) return;
+    waiting_.push_back({job, next.alarming});
+    alarm_->ring();
+}
+
+void FailureLog::look_at(const Change& change, const ChangeReply& reply) {
+    for_each_next(change, reply, [this](JobId job, const Next& next) { note(job, next); });
+}
+
+Task<void> FailureLog::run(Stop& stop) {
+    stop.wakes(*alarm_);
+    while (!stop.requested()) {
+        if (waiting_.empty()) {
+            co_await alarm_->wait(at_most);
+            continue;
+        }
+        const auto count = static_cast<std::ptrdiff_t>(std::min(told_at_once, waiting_.size()));
+        std::vector<Entry> batch(waiting_.begin(), waiting_.begin() + count);
+        waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+        co_await tell(std::move(batch));
+    }
+}
+
+Task<void> FailureLog::tell(std::vector<Entry> entries) {
+    std::vector<JobId> ids;
+    for (const auto& entry : entries) ids.push_back(entry.job);
+    auto jobs = co_await store_.jobs(std::move(ids));
+    if (!jobs) co_return;  // whoever cannot read has other lines to write
+    for (const auto& entry : entries) {
+        const auto job = std::find_if(jobs->begin(), jobs->end(),
+                                      [&](const JobView& view) { return view.id == entry.job; });
+        if (job != jobs->end()) tell(*job, entry.alarming);
+    }
+}
+
+void FailureLog::tell(const JobView& job, bool alarming) const {
+    const auto* attempt = job.attempts.empty() ? nullptr : &job.attempts.back();
+    const auto cause = attempt && attempt->end ? attempt->end->cause : job.cause;
+    if (has_ended(job.state)) {
+        const auto level = decide_failure_level({.of_job = job.spec->failure_level,
+                                                 .is_callback = job.spec->callback_of.has_value(),
+                                                 .alarming = alarming},
+                                                levels_);
+        log_.write(level, "job failed", "job", job.id.text(), "state", to_string(job.state),
+                   "cause", to_string(job.cause), "rule", job.rule, "attempts", job.attempts.size(),
+                   "queue", job.spec->queue, "kind", job.spec->kind);
+    } else if (alarming) {
+        log_.write(Level::critical, "job crashed again and may do so for ever", "job",
+                   job.id.text(), "cause", to_string(cause), "attempts", job.attempts.size());
+    }
+}
+
+}  // namespace perdure

@@ -1,0 +1,42 @@
+// FailureLog: one line in the server's log for every job that failed, at the level that the job or
+// the server says, and a CRITICAL one whenever a job that may crash for ever has crashed again.
+// It looks at what was committed; a line may be lost with the server's life, a failure is not.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/log.h"
+#include "core/explain/failure_level.h"
+#include "ports/clock.h"
+#include "ports/gate.h"
+#include "ports/store.h"
+
+namespace perdure {
+
+class FailureLog {
+public:
+    FailureLog(Store& store, Clock& clock, Log log);
+
+    void use(FailureLevels levels) { levels_ = levels; }
+    // Remembers what is to be told about a committed change.
+    void look_at(const Change& change, const ChangeReply& reply);
+    Task<void> run(Stop& stop);
+
+private:
+    struct Entry {
+        JobId job;
+        bool alarming = false;
+    };
+    void note(JobId job, const Next& next);
+    Task<void> tell(std::vector<Entry> entries);
+    void tell(const JobView& job, bool alarming) const;
+
+    Store& store_;
+    FailureLevels levels_;
+    Log log_;
+    std::unique_ptr<Alarm> alarm_;
+    std::vector<Entry> waiting_;
+};
+
+}  // namespace perdure
