@@ -26,6 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t batch = 1'000;
+constexpr std::uint32_t claim_max = 4'000;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -292,7 +293,7 @@ Rate store_drain(const std::string& path, std::uint64_t backlog, Bench::Lines li
     }
     const Watch watch;
     for (std::uint64_t left = backlog; left > 0;) {
-        const auto claimed = bench.claim();
+        const auto claimed = bench.claim(claim_max);
         left -= claimed.size();
         bench.finish(claimed);
     }

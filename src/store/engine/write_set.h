@@ -2,6 +2,7 @@
 // Tables writes it. Within one vector the order is the order in which it happened.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,11 +22,11 @@ struct ShapeRow {
     ShapeId id = 0;
     Shape shape;
 };
-// How many jobs of a shape are in a state. Numbers as stored: whoever reads them checks them.
+// How many jobs of a shape are in each state. Numbers as stored: whoever reads them checks them.
+using Counts = std::array<std::int64_t, places.size()>;
 struct TallyRow {
     ShapeId shape = 0;
-    std::int64_t state = 0;
-    std::int64_t jobs = 0;
+    Counts jobs{};
 };
 struct PauseRow {
     std::string tenant;

@@ -17,8 +17,7 @@ Contents MemoryTables::contents() {
         for (const auto& [assignment, job] : runs) all.runs.push_back({session, assignment, job});
     if (!rows.jobs.empty()) all.highest_job = rows.jobs.rbegin()->first;
     for (const auto& [id, shape] : rows.shapes) all.shapes.push_back({id, shape});
-    for (const auto& [tally, jobs] : rows.tallies)
-        all.tallies.push_back({tally.first, tally.second, jobs});
+    for (const auto& [shape, jobs] : rows.tallies) all.tallies.push_back({shape, jobs});
     for (const auto& [shape, line] : rows.places.ready()) all.ready_shapes.push_back(shape);
     all.has_blocked = rows.places.count(Place::blocked) > 0;
     for (const auto& [tenant, queue] : rows.paused) all.pauses.push_back({tenant, queue, true});

@@ -32,7 +32,6 @@ struct LargeKey {
 // All rows. A copy of it is a backup.
 struct Rows {
     using Slots = std::map<std::uint32_t, JobId>;
-    using Tally = std::pair<ShapeId, std::int64_t>;
 
     ServiceRow service;
     std::map<ServerId, ServerRow> servers;
@@ -47,7 +46,7 @@ struct Rows {
     std::map<JobId, std::vector<std::uint64_t>> ledger_of;
     std::map<KeyName, IdempotencyRow> keys;
     std::map<ShapeId, Shape> shapes;
-    std::map<Tally, std::int64_t> tallies;
+    std::map<ShapeId, Counts> tallies;
     std::set<std::pair<std::string, std::string>> paused;  // tenant, queue
     std::map<Thing, std::uint32_t> limits;
     std::map<Thing, Slots> holders;

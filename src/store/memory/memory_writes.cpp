@@ -145,7 +145,7 @@ void MemoryTables::write_small(const WriteSet& set) {
     for (const auto& name : set.old_keys) erase_one(rows.keys, name);
     for (const auto& [name, row] : set.keys) rows.keys.insert_or_assign(name, row);
     for (const auto& [id, shape] : set.shapes) rows.shapes[id] = shape;
-    for (const auto& tally : set.tallies) rows.tallies[{tally.shape, tally.state}] = tally.jobs;
+    for (const auto& tally : set.tallies) rows.tallies[tally.shape] = tally.jobs;
     for (const auto& pause : set.pauses) {
         if (pause.paused) {
             rows.paused.emplace(pause.tenant, pause.queue);

@@ -78,7 +78,7 @@ constexpr const char* tallies =
     " '\" and share \"' || s.share || '\" in state ' || c.state || ', there are ' || c.there FROM "
     "(SELECT shape, state,"
     " sum(noted) AS noted, sum(there) AS there FROM ("
-    " SELECT shape, state, jobs AS noted, 0 AS there FROM tally UNION ALL"
+    " SELECT shape, state, jobs AS noted, 0 AS there FROM jobs_in_state UNION ALL"
     " SELECT shape, state, 0, 1 FROM found_state) GROUP BY shape, state) c"
     " JOIN shape s ON s.id = c.shape WHERE c.noted <> c.there";
 

@@ -187,7 +187,7 @@ TEST_F(SqliteStoreOnDisk, fsck_finds_every_contradiction) {
         {"DELETE FROM job WHERE id = 10", "nobody asked"},
         {"INSERT INTO key_holder VALUES ('default', 'k', 10)", "holds key k"},
         {"INSERT INTO limit_holder VALUES ('default', 'l', 1, 10)", "holds limit l"},
-        {"UPDATE tally SET jobs = jobs + 1 WHERE state = 1", "counts 3"},
+        {"UPDATE tally SET ready = ready + 1", "counts 3"},
         {"DELETE FROM ready_wake", "deadline is not noted"},
         {"INSERT INTO line VALUES (10, 3, 9)", "in a line"},
         {"INSERT INTO want VALUES ('default', 0, 'k', 1, 12)", "wanting k"},

@@ -15,8 +15,9 @@
 namespace perdure::store {
 namespace {
 
-// A claim that meets a long line of jobs behind one key moves them away a piece at a time.
-constexpr std::uint32_t looked_at_max = 1'000;
+// A claim that meets a long line of jobs behind one key moves them away a piece at a time; so many
+// jobs it looks at and does not take.
+constexpr std::uint32_t passed_over_max = 1'000;
 constexpr std::uint32_t ahead_max = 1'000;
 // Lines whose fronts one group reads beyond the jobs that it takes: after a start none of them is
 // known (C8).
@@ -298,8 +299,8 @@ Assignment Claiming::admit(JobRow& job) {
 Claimed Claiming::run() {
     using Kind = AdmissionDecision::Kind;
     Claimed claimed;
-    std::uint32_t looked = 0;
-    for (; wanted_ > 0 && looked < looked_at_max; ++looked) {
+    std::uint32_t passed_over = 0;
+    while (wanted_ > 0 && passed_over < passed_over_max) {
         const auto found = first_in_memory();
         if (!found) break;
         JobRow& job = state_.job_that_exists(found->head.order.job);
@@ -311,15 +312,19 @@ Claimed Claiming::run() {
                 --wanted_;
                 if (state_.lines_read > 0) --state_.lines_read;
                 break;
-            case Kind::skip: skip(*found); break;
+            case Kind::skip:
+                ++passed_over;
+                skip(*found);
+                break;
             case Kind::block:
+                ++passed_over;
                 reached<"claim_blocked">();
                 move(state_, job, Blocked{job.in<Ready>()->stay, decision.blocked_on});
                 break;
         }
     }
     claimed.left = is_any_left() ? 1 : 0;
-    claimed.unfinished = wanted_ > 0 && (looked == looked_at_max || !are_fronts_read_);
+    claimed.unfinished = wanted_ > 0 && (passed_over == passed_over_max || !are_fronts_read_);
     show_skipped();
     return claimed;
 }

@@ -1,16 +1,10 @@
 #include "store/engine/state/shapes.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 
 namespace perdure::store {
-
-namespace {
-
-std::string name_of_tally(ShapeId shape, std::int64_t state) {
-    return std::to_string(shape) + "/" + std::to_string(state);
-}
-
-}  // namespace
 
 Shapes::Shapes(const Contents& contents, WriteSet& pending, DamageBook& book)
     : pending_(pending), book_(book) {
@@ -41,22 +35,22 @@ void Shapes::take_shapes(const std::vector<ShapeRow>& shapes) {
 }
 
 void Shapes::take_tally(const TallyRow& tally) {
-    const auto [shape, state, jobs] = tally;
+    const auto& [shape, jobs] = tally;
     const auto index = static_cast<std::size_t>(shape) - 1;
     const bool is_known = index < known_.size() && known_[index].is_there;
-    const bool is_state = state >= 0 && state < static_cast<std::int64_t>(places.size());
-    if (!is_known || !is_state || jobs < 0 || jobs > count_max) {
-        const bool is_count = is_known && is_state;
-        book_.note({"tally", is_count ? std::to_string(shape) : name_of_tally(shape, state),
-                    "it counts what cannot be"});
+    const bool is_sound = std::all_of(jobs.begin(), jobs.end(), [](std::int64_t count) {
+        return count >= 0 && count <= count_max;
+    });
+    if (!is_known || !is_sound) {
+        book_.note({"tally", std::to_string(shape), "it counts what cannot be"});
         // Whose count is missing now is not known.
         for (std::size_t i = 0; i < known_.size(); ++i)
             if (known_[i].is_there && (!is_known || i == index))
                 doubted_.insert(static_cast<ShapeId>(i) + 1);
         return;
     }
-    known_[index].saved[static_cast<std::size_t>(state)] = jobs;
-    add(shape, static_cast<JobState>(state), jobs);
+    for (const auto& place : places)
+        add(shape, place.state, jobs[static_cast<std::size_t>(place.state)]);
 }
 
 // A line that is not counted would never be claimed from, a blocked job never be promoted.
@@ -132,11 +126,7 @@ bool Shapes::pause(const std::string& tenant, const std::string& queue, bool pau
 void Shapes::save() {
     for (const auto id : changed_) {
         Known& k = known(id);
-        for (std::size_t state = 0; state < k.counts.size(); ++state) {
-            if (k.counts[state] == k.saved[state]) continue;
-            pending_.tallies.push_back({id, static_cast<std::int64_t>(state), k.counts[state]});
-        }
-        k.saved = k.counts;
+        pending_.tallies.push_back({id, k.counts});
         k.changed = false;
     }
     changed_.clear();

@@ -49,11 +49,9 @@ public:
     void save();
 
 private:
-    using Counts = std::array<std::int64_t, places.size()>;
     struct Known {
         Shape shape;
         Counts counts{};
-        Counts saved{};
         bool changed = false;
         bool is_there = false;
     };

@@ -56,8 +56,12 @@ std::optional<std::int64_t> Discard::number(const char* sql, const Value& value)
 }
 
 void Discard::count_one_less(ShapeId shape, std::int64_t state) {
-    run("UPDATE tally SET jobs = jobs - 1 WHERE shape = ? AND state = ? AND jobs > 0",
-        {shape, state});
+    if (state < 0 || state >= static_cast<std::int64_t>(places.size()))
+        return;  // nor was it counted
+    const auto name = std::string(places[static_cast<std::size_t>(state)].name);
+    const auto sql =
+        "UPDATE tally SET " + name + " = " + name + " - 1 WHERE shape = ? AND " + name + " > 0";
+    run(sql.c_str(), {shape});
 }
 
 void Discard::remove_places(JobId id, ShapeId shape) {
@@ -146,14 +150,16 @@ void Discard::end_session(SessionId id) {
 
 void Discard::recount(ShapeId shape) {
     run("DELETE FROM tally WHERE shape = ?", {shape});
-    run("INSERT INTO tally (shape, state, jobs) SELECT ?1, state, count(*) FROM ("
+    run("INSERT INTO tally SELECT ?1, sum(state = 0), sum(state = 1), sum(state = 2),"
+        " sum(state = 3), sum(state = 4), sum(state = 5), sum(state = 6), sum(state = 7),"
+        " sum(state = 8), sum(state = 9), sum(state = 10) FROM ("
         " SELECT 0 AS state FROM timer t JOIN job j ON j.id = t.job WHERE j.shape = ?1"
         " UNION ALL SELECT 1 FROM ready WHERE shape = ?1"
         " UNION ALL SELECT 2 FROM blocked WHERE shape = ?1"
         " UNION ALL SELECT 5 FROM wait w JOIN job j ON j.id = w.job WHERE j.shape = ?1"
         " UNION ALL SELECT r.state FROM run r JOIN job j ON j.id = r.job WHERE j.shape = ?1"
         " UNION ALL SELECT o.state FROM outcome o JOIN job j ON j.id = o.job WHERE j.shape = ?1)"
-        " WHERE EXISTS (SELECT 1 FROM shape WHERE id = ?1) GROUP BY state",
+        " WHERE EXISTS (SELECT 1 FROM shape WHERE id = ?1) HAVING count(*) > 0",
         {shape});
 }
 
@@ -189,8 +195,7 @@ Result<void> Discard::remove_row(const DiscardDamaged& what) {
 }
 
 Result<void> Discard::remove(const DiscardDamaged& what) {
-    const bool is_count = what.table == "tally" && what.row.find('/') == std::string::npos;
-    if (is_count) {
+    if (what.table == "tally") {
         const auto key = parse_row_name({{"shape"}}, what.row);
         if (!key) return error(Errc::not_found, "there is no such row");
         recount(std::get<std::int64_t>(key->front()));

@@ -49,7 +49,7 @@ std::vector<DamageScan::Table> DamageScan::tables_of_everybody() {
          [](Scan& s, const Found& r) { s.check_directory(r); }},
         {"shape", "id, tenant, queue, kind, share",
          [](Scan& s, const Found& r) { s.check_shape(r); }},
-        {"tally", "shape, state, jobs", [](Scan& s, const Found& r) { s.check_tally(r); }},
+        {"tally", "*", [](Scan& s, const Found& r) { s.check_tally(r); }},
         {"queue", "tenant, queue", [](Scan&, const Found&) {}},
         {"limit_max", "tenant, name, max", [](Scan&, const Found& r) { at_most(r, 2, INT32_MAX); }},
         {"owed_thing", "tenant, kind, name, behind",
@@ -214,8 +214,8 @@ void DamageScan::check_shape(const Found& row) {
 void DamageScan::check_tally(const Found& row) {
     if (!exists("SELECT 1 FROM shape WHERE id = ?", {row.number(0)}))
         fail_corrupt("its shape is not there");
-    at_most(row, 1, static_cast<std::int64_t>(places.size()) - 1);
-    at_most(row, 2, Shapes::count_max);
+    for (int state = 0; state < static_cast<int>(places.size()); ++state)
+        at_most(row, state + 1, Shapes::count_max);
 }
 
 void DamageScan::check_holder(const Found& row, int job) {

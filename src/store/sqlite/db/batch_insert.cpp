@@ -9,11 +9,11 @@
 namespace perdure::store::sqlite {
 namespace {
 
-std::string insert(const std::string& into, std::size_t columns, std::size_t rows) {
+std::string insert(const std::string& how, std::size_t columns, std::size_t rows) {
     std::string row = "(?";
     for (std::size_t i = 1; i < columns; ++i) row += ", ?";
     row += ")";
-    auto sql = "INSERT INTO " + into + " VALUES " + row;
+    auto sql = how + " VALUES " + row;
     for (std::size_t i = 1; i < rows; ++i) sql += ", " + row;
     return sql;
 }
@@ -26,9 +26,9 @@ std::vector<std::size_t> all_but(const std::vector<std::size_t>& own, std::size_
 }
 
 // The first parameters are the shared columns, then come each row's own ones.
-std::string insert_alike(const std::string& into, const std::vector<std::size_t>& own,
+std::string insert_alike(const std::string& how, const std::vector<std::size_t>& own,
                          const std::vector<std::size_t>& shared, std::size_t rows) {
-    auto sql = "INSERT INTO " + into + " VALUES ";
+    auto sql = how + " VALUES ";
     std::vector<std::size_t> parameter(own.size() + shared.size());
     for (std::size_t i = 0; i < shared.size(); ++i) parameter[shared[i]] = i + 1;
     auto last = shared.size();
@@ -45,14 +45,14 @@ bool are_same(const Value& a, const Value& b) {
 
 }  // namespace
 
-BatchInsert::BatchInsert(Connection& connection, const std::string& into, std::size_t columns,
+BatchInsert::BatchInsert(Connection& connection, const std::string& how, std::size_t columns,
                          std::vector<std::size_t> own)
     : columns_(columns),
       own_(std::move(own)),
       shared_(all_but(own_, columns_)),
-      alike_sql_(insert_alike(into, own_, shared_, rows_max)),
-      many_sql_(insert(into, columns_, rows_max)),
-      one_sql_(insert(into, columns_, 1)),
+      alike_sql_(insert_alike(how, own_, shared_, rows_max)),
+      many_sql_(insert(how, columns_, rows_max)),
+      one_sql_(insert(how, columns_, 1)),
       alike_(connection, alike_sql_.c_str()),
       many_(connection, many_sql_.c_str()),
       one_(connection, one_sql_.c_str()) {

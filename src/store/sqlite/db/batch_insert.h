@@ -13,9 +13,9 @@ namespace perdure::store::sqlite {
 
 class BatchInsert {
 public:
-    // `into`: "run (job, session, ...)". `own`: in which columns, counted from 0, any two rows
-    // differ.
-    BatchInsert(Connection& connection, const std::string& into, std::size_t columns,
+    // `how`: "INSERT INTO run (job, session, ...)". `own`: in which columns, counted from 0, any
+    // two rows differ.
+    BatchInsert(Connection& connection, const std::string& how, std::size_t columns,
                 std::vector<std::size_t> own);
 
     // Text and blobs are copied.

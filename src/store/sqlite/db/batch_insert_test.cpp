@@ -19,7 +19,7 @@ struct Row {
 std::vector<std::string> written(const std::vector<Row>& rows) {
     Connection connection(":memory:", Connection::Access::create);
     connection.run("CREATE TABLE t (name TEXT, id INTEGER PRIMARY KEY, size INTEGER) STRICT");
-    BatchInsert insert(connection, "t (name, id, size)", 3, {1});
+    BatchInsert insert(connection, "INSERT INTO t (name, id, size)", 3, {1});
     for (const auto& row : rows) insert.add({row.name, row.id, row.size});
     insert.finish();
     std::vector<std::string> found;

@@ -111,11 +111,12 @@ ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing, DamageBook& bo
       book_(book),
       load_(c),
       shapes_(c, "SELECT id, queue, kind FROM shape WHERE tenant = ?"),
-      tally_(c, "SELECT jobs FROM tally WHERE shape = ? AND state = ?"),
+      tally_(c, "SELECT jobs FROM jobs_in_state WHERE shape = ? AND state = ?"),
       ready_(c, "SELECT job FROM ready WHERE shape = ? AND job < ?"),
       queues_(c,
               // A count that cannot be must not be added up.
-              "SELECT s.queue, t.state, sum(t.jobs) FROM shape s JOIN tally t ON t.shape = s.id"
+              "SELECT s.queue, t.state, sum(t.jobs) FROM shape s JOIN jobs_in_state t ON t.shape ="
+              " s.id"
               " WHERE s.tenant = ? AND t.jobs BETWEEN 1 AND 1000000000000"
               " GROUP BY s.queue, t.state"),
       paused_(c, "SELECT queue FROM queue WHERE tenant = ? AND paused = 1"),

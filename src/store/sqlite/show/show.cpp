@@ -12,7 +12,7 @@ Show::Show(Connection& c, const Timing& timing, DamageBook& book)
       book_(book),
       load_(c),
       relations_(c),
-      busy_(c, "SELECT 1 FROM tally WHERE state BETWEEN ? AND ? AND jobs > 0 LIMIT 1"),
+      busy_(c, "SELECT 1 FROM jobs_in_state WHERE state BETWEEN ? AND ? AND jobs > 0 LIMIT 1"),
       highest_mark_(c, "SELECT max(id_high_water) FROM server"),
       jobs_of_(c, "SELECT job FROM run WHERE session = ? ORDER BY assignment, job"),
       timer_wakes_(c,

@@ -41,10 +41,12 @@ void SqliteTables::read_shapes(Contents& contents) {
     while (shape.next())
         contents.shapes.push_back(
             {shape.number(0), {shape.text(1), shape.text(2), shape.text(3), shape.text(4)}});
-    Statement tallies(connection_, "SELECT shape, state, jobs FROM tally");
+    Statement tallies(connection_, "SELECT * FROM tally");
     auto tally = tallies.query({});
     while (tally.next())
-        contents.tallies.push_back({tally.number(0), tally.number(1), tally.number(2)});
+        for (std::size_t i = 0;
+             auto& jobs : contents.tallies.emplace_back(tally.number(0), Counts{}).jobs)
+            jobs = tally.number(static_cast<int>(++i));
     Statement queues(connection_, "SELECT tenant, queue FROM queue WHERE paused = 1");
     auto queue = queues.query({});
     while (queue.next()) contents.pauses.push_back({queue.text(0), queue.text(1), true});

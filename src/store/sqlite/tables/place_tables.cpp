@@ -1,5 +1,7 @@
 #include "store/sqlite/tables/place_tables.h"
 
+#include <algorithm>
+
 #include "store/engine/rows/codec.h"
 
 namespace perdure::store::sqlite {
@@ -74,19 +76,20 @@ bool is_noted(const JobRow& job, const Outcome& outcome) {
 
 PlaceTables::PlaceTables(Connection& c, Loader& load)
     : load_(load),
-      insert_job_(c, "job (id, shape, body_hash, submitted_at, spec)", 5, {0, 2, 4}),
+      insert_job_(c, "INSERT INTO job (id, shape, body_hash, submitted_at, spec)", 5, {0, 2, 4}),
       insert_ready_(c,
-                    "ready (shape, rank, since, job, queue_deadline, kept_until, avoid,"
+                    "INSERT INTO ready (shape, rank, since, job, queue_deadline, kept_until, avoid,"
                     " avoid_until, wake_at, life)",
                     10, {3, 9}),
       insert_run_(c,
-                  "run (job, session, assignment, state, confirm_deadline, kill_order, wake_at,"
-                  " life)",
+                  "INSERT INTO run (job, session, assignment, state, confirm_deadline, kill_order,"
+                  " wake_at, life)",
                   8, {0, 2, 7}),
-      insert_outcome_(c,
-                      "outcome (job, state, cause, rule, may_have_run, discarded, ended_at,"
-                      " ended_on, forget_at, life)",
-                      10, {0, 9}),
+      insert_outcome_(
+          c,
+          "INSERT INTO outcome (job, state, cause, rule, may_have_run, discarded, ended_at,"
+          " ended_on, forget_at, life)",
+          10, {0, 9}),
       insert_timer_(c,
                     "INSERT INTO timer (job, due, date, avoid, wake_at, life)"
                     " VALUES (?, ?, ?, ?, ?, ?)"),
@@ -157,24 +160,36 @@ bool PlaceTables::may_leave_in_a_stretch(const JobRow& job) const {
            std::holds_alternative<Ready>(*job.stored);
 }
 
-// A claim takes jobs from the front of a line one after the other: they leave it with one
-// statement.
 void PlaceTables::leave(const std::vector<JobRow*>& jobs, JobId& at) {
-    Stretch stretch;
     at = {};
+    std::vector<const JobRow*> from_lines;
     for (const auto* job : jobs) {
         if (!job->stored) continue;
         if (std::holds_alternative<Run>(*job->stored) && !one_by_one_) {
             run_exit_.add(job->id);
-            continue;
-        }
-        if (!may_leave_in_a_stretch(*job)) {
+        } else if (may_leave_in_a_stretch(*job)) {
+            erase_notes(*job, std::get<Ready>(*job->stored));
+            from_lines.push_back(job);
+        } else {
             at = job->id;
             erase(*job, *job->stored);
             at = {};
-            continue;
         }
-        erase_notes(*job, std::get<Ready>(*job->stored));
+    }
+    leave_lines(from_lines);
+    run_exit_.finish();
+}
+
+// Claims take jobs from the fronts of lines, by turns: those of one line leave it with one
+// statement.
+void PlaceTables::leave_lines(std::vector<const JobRow*>& jobs) {
+    const auto by_reading = [](const JobRow* a, const JobRow* b) {
+        return a->read_as < b->read_as;
+    };
+    if (!std::is_sorted(jobs.begin(), jobs.end(), by_reading))
+        std::sort(jobs.begin(), jobs.end(), by_reading);
+    Stretch stretch;
+    for (const auto* job : jobs) {
         const bool goes_on = stretch.jobs > 0 && job->read_as == stretch.last->read_as + 1;
         if (!goes_on) {
             leave(stretch);
@@ -184,7 +199,6 @@ void PlaceTables::leave(const std::vector<JobRow*>& jobs, JobId& at) {
         ++stretch.jobs;
     }
     leave(stretch);
-    run_exit_.finish();
 }
 
 void PlaceTables::leave(const Stretch& stretch) {

@@ -60,6 +60,7 @@ private:
     void leave(const std::vector<JobRow*>& jobs, JobId& at);
     void finish_inserts();
     bool may_leave_in_a_stretch(const JobRow& job) const;
+    void leave_lines(std::vector<const JobRow*>& jobs);
     void leave(const Stretch& stretch);
     void enter(JobRow& job);
     void insert(const JobRow& job);

@@ -23,7 +23,7 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
       shape_(c,
              "INSERT OR REPLACE INTO shape (id, tenant, queue, kind, share)"
              " VALUES (?, ?, ?, ?, ?)"),
-      tally_(c, "INSERT OR REPLACE INTO tally (shape, state, jobs) VALUES (?, ?, ?)"),
+      tally_(c, "INSERT OR REPLACE INTO tally", 1 + places.size(), {0}),
       pause_(c, "INSERT OR REPLACE INTO queue (tenant, queue, paused) VALUES (?, ?, ?)"),
       limit_(c, "INSERT OR REPLACE INTO limit_max (tenant, name, max) VALUES (?, ?, ?)"),
       take_key_(c, "INSERT INTO key_holder (tenant, key, job) VALUES (?, ?, ?)"),
@@ -122,7 +122,9 @@ void SmallTables::write_others(const WriteSet& set) {
     write_debts(set);
     for (const auto& [id, shape] : set.shapes)
         shape_.run_one({id, shape.tenant, shape.queue, shape.kind, shape.share});
-    for (const auto& tally : set.tallies) tally_.run_one({tally.shape, tally.state, tally.jobs});
+    for (const auto& [shape, n] : set.tallies)
+        tally_.add({shape, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]});
+    tally_.finish();
     for (const auto& pause : set.pauses) pause_.run_one({pause.tenant, pause.queue, pause.paused});
     for (const auto& row : set.limits) limit_.run_one({row.limit.tenant, row.limit.name, row.max});
     for (const auto& [directory, session] : set.directories) {

@@ -4,6 +4,7 @@
 
 #include "store/engine/write_set.h"
 #include "store/sqlite/damage/copies.h"
+#include "store/sqlite/db/batch_insert.h"
 #include "store/sqlite/db/statement.h"
 
 namespace perdure::store::sqlite {
@@ -32,7 +33,9 @@ private:
     void write(const KeyName& name, const IdempotencyRow& row);
     void write(const SessionRow& session);
 
-    Statement shape_, tally_, pause_;
+    Statement shape_;
+    BatchInsert tally_;
+    Statement pause_;
     Statement limit_, take_key_, take_limit_, release_key_, release_limit_, release_odd_;
     Statement await_, tell_, add_, made_, forget_awaited_, forget_added_, forget_made_;
     Statement ledger_, forget_ledger_;
