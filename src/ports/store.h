@@ -49,6 +49,7 @@ struct GroupReply {
     std::uint64_t written_tick = 0;    // the newest that is durable: all others may be lost (T4)
     bool work_appeared = false;        // something became `ready`: a hint for dispatchers
     bool attempts_overdue = false;     // some may be: a hint to sweep
+    bool idle = false;                 // nothing is to be done for a while (T4)
     bool owes = false;                 // it was too much for one group: the next ones go on (C8)
     std::vector<Recovery> recoveries;  // that it has entered into the ledger
 };

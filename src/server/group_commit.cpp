@@ -194,6 +194,7 @@ void GroupCommit::committed(SentGroup& group) {
     auto& reply = **group.reply;
     saw(reply.clock, group.sent_at);
     attempts_overdue_ = reply.attempts_overdue;
+    store_is_idle_ = reply.idle;
     owes_ = reply.owes;
     keeper_ = reply.keeper;
     seen_.note_written(reply.written_tick, clock_.boot());

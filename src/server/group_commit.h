@@ -69,6 +69,8 @@ public:
     const KeeperRole& keeper() const { return keeper_; }
     // Some attempt may be overdue, as far as the last reply tells.
     bool attempts_overdue() const { return attempts_overdue_; }
+    // Nothing is to be done for a while (T4).
+    bool store_is_idle() const { return store_is_idle_; }
     // A group could not finish, as far as the last reply tells: whatever is committed goes on (C8).
     bool owes() const { return owes_; }
     // Rung whenever a commit made something `ready`: a hint, nothing depends on it.
@@ -112,6 +114,7 @@ private:
     RecoveryMeter* meter_ = nullptr;
     SeenTicks seen_;
     bool attempts_overdue_ = false;
+    bool store_is_idle_ = false;
     bool owes_ = false;
     KeeperRole keeper_;
     RequestLanes lanes_;

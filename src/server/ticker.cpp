@@ -120,9 +120,16 @@ Duration Ticker::until_next(Duration tick) const {
     return std::min(tick, std::max(first - clock_.boot(), Duration{}));
 }
 
-// Reads what a group's reply does not show: whether anything runs, and who is keeper.
+// Reads what a group's reply does not show: whether anything runs, and who is keeper. While groups
+// are not even written there is nothing to read, and nothing to sweep.
 Task<void> Ticker::look_around() {
     const auto asked_at = clock_.boot();
+    const bool is_written = commits_.written_tick() == commits_.seen().clock.tick;
+    if (commits_.store_is_idle() && !is_written) {
+        idle_ = true;
+        swept_at_ = asked_at;
+        co_return co_await look_at_role(commits_.keeper(), commits_.seen().clock);
+    }
     auto view = co_await store_.service();
     if (!view) co_return;
     commits_.saw(view->clock, asked_at);
@@ -130,8 +137,11 @@ Task<void> Ticker::look_around() {
     // What has stayed in memory is newer than what a read shows (T4).
     const auto& seen = commits_.seen().clock;
     const bool is_older = view->clock.tick < seen.tick;
-    const auto clock = is_older ? seen : view->clock;
-    const auto role = is_older ? commits_.keeper() : view->keeper;
+    co_await look_at_role(is_older ? commits_.keeper() : view->keeper,
+                          is_older ? seen : view->clock);
+}
+
+Task<void> Ticker::look_at_role(KeeperRole role, ServiceTick clock) {
     const auto decision = decide_keeper({.role = role, .me = me_, .clock = clock}, timing_);
     is_keeper_ = role.holder == me_;
     if (decision.kind == KeeperDecision::Kind::wait) co_return;

@@ -39,6 +39,7 @@ private:
     void forget_ended_waits();
     Task<bool> tick();
     Task<void> look_around();
+    Task<void> look_at_role(KeeperRole role, ServiceTick clock);
     void ring_if_busy();
     TickDecision decide() const;
     Task<void> sweep();

@@ -22,6 +22,7 @@ struct UnwrittenFacts {
 };
 struct UnwrittenDecision {
     bool stays_unwritten = false;
+    bool is_idle = false;  // nothing is to be done for a while
     std::string_view rule;
 };
 UnwrittenDecision decide_unwritten(const UnwrittenFacts& facts, const Timing& timing);

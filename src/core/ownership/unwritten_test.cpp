@@ -38,6 +38,18 @@ TEST(DecideUnwritten, nothing_stays_unwritten_for_longer_than_it_may) {
     EXPECT_TRUE(decide_unwritten(facts, timing).stays_unwritten);
     facts.unwritten_for = timing.unwritten;
     EXPECT_FALSE(decide_unwritten(facts, timing).stays_unwritten);
+    EXPECT_TRUE(decide_unwritten(facts, timing).is_idle) << "there is still nothing to be done";
+}
+
+TEST(DecideUnwritten, with_news_work_or_a_deadline_nothing_is_idle) {
+    auto news = idle();
+    news.says_nothing_new = false;
+    auto work = idle();
+    work.has_work = true;
+    auto deadline = idle();
+    deadline.due_in = timing.unwritten_before_due;
+    for (const auto& facts : {news, work, deadline})
+        EXPECT_FALSE(decide_unwritten(facts, timing).is_idle);
 }
 
 TEST(DecideUnwritten, everything_is_written_where_nothing_may_be_left) {

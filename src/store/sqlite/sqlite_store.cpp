@@ -159,7 +159,7 @@ struct SqliteStore::Parts {
 
     // What stays in memory has nothing to sync; it is held back until all that it saw is durable.
     Result<GroupReply> take(const Group& group) {
-        is_unwritten = !broken && state && store::stays_unwritten(*state, group);
+        is_unwritten = !broken && state && store::look_for_idleness(*state, group).stays_unwritten;
         if (is_unwritten) return commit(group);
         auto written = [&](Parts& parts) { return parts.commit(group); };
         return carry_out(written);

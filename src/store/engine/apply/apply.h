@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 
+#include "core/ownership/unwritten.h"
 #include "ports/changes.h"
 #include "ports/store.h"
 #include "store/engine/state/state.h"
@@ -20,7 +21,7 @@ using GivenUp = std::map<std::size_t, Error>;
 // again, with a new State, gets further.
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up);
 // unwritten.cpp: whether this group may be carried out in memory alone (T4).
-bool stays_unwritten(State& state, const Group& group);
+UnwrittenDecision look_for_idleness(State& state, const Group& group);
 // It consists of ticks and of renewals that say nothing new.
 bool says_nothing_new(const State& state, const Group& group);
 // All that was, is written now, as a transaction of its own.

@@ -176,7 +176,8 @@ void write_unwritten(State& state) {
 // What was left unwritten goes ahead in a transaction of its own: should this one fail, only its
 // own changes are undone. One that says nothing new has nothing to fail at.
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
-    state.stays_unwritten = stays_unwritten(state, group);
+    const auto idleness = look_for_idleness(state, group);
+    state.stays_unwritten = idleness.stays_unwritten;
     if (!says_nothing_new(state, group)) write_unwritten(state);
     const auto found = state.servers().find(group.server);
     if (found == state.servers().end() || !may_commit(found->second, group)) return fenced_off();
@@ -212,6 +213,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     reply.keeper = state.service.keeper;
     reply.written_tick = state.written_tick();
     reply.work_appeared = state.work_appeared;
+    reply.idle = idleness.is_idle;
     reply.attempts_overdue = state.has_overdue_attempts();
     // What is owed although there was room waits for a person.
     reply.owes = state.room == 0 && !state.debts.empty();

@@ -12,6 +12,7 @@ struct SaysNothingNew {
     const State& state;
 
     bool operator()(const Tick&) const { return true; }
+    bool operator()(const Claim&) const { return state.shapes.total(JobState::ready) == 0; }
     bool operator()(const TakeKeeper& c) const { return c.expected.holder == c.next.holder; }
     bool operator()(const Heartbeat& c) const {
         const auto* known = state.session(c.session);
@@ -43,13 +44,13 @@ bool says_nothing_new(const State& state, const Group& group) {
     });
 }
 
-bool stays_unwritten(State& state, const Group& group) {
+UnwrittenDecision look_for_idleness(State& state, const Group& group) {
     const bool is_quiet = says_nothing_new(state, group);
     UnwrittenFacts facts{.says_nothing_new = is_quiet, .has_work = state.has_work()};
     // Nobody need look for the next deadline if there is work.
     if (is_quiet && !facts.has_work) facts.due_in = due_in(state, group.wall);
     if (state.unwritten_since) facts.unwritten_for = state.now() - *state.unwritten_since;
-    return decide_unwritten(facts, state.timing).stays_unwritten;
+    return decide_unwritten(facts, state.timing);
 }
 
 }  // namespace perdure::store
