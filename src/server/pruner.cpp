@@ -7,15 +7,13 @@ namespace {
 
 constexpr std::uint32_t batch_max = 500;  // a commit of some milliseconds
 constexpr auto period = seconds(30);
-constexpr auto idle_period = minutes(10);  // else an idle instance would write for its sake
 // Others commit meanwhile. It must keep up with the rate at which jobs end.
 constexpr auto between_batches = milliseconds(2);
 
 }  // namespace
 
 Pruner::Pruner(Clock& clock, GroupCommit& commits, const Ticker& ticker, Blobs* blobs, Log log)
-    : clock_(clock),
-      commits_(commits),
+    : commits_(commits),
       ticker_(ticker),
       blobs_(blobs),
       log_(std::move(log)),
@@ -24,15 +22,12 @@ Pruner::Pruner(Clock& clock, GroupCommit& commits, const Ticker& ticker, Blobs* 
 Task<void> Pruner::run(Stop& stop) {
     stop.wakes(*alarm_);
     auto pause = period;
-    auto due = clock_.boot() + idle_period;
     while (!stop.requested()) {
         co_await alarm_->wait(pause);
         if (stop.requested()) break;
-        pause = period;
-        const bool can_wait = commits_.store_is_idle() && clock_.boot() < due;
-        if (can_wait || !ticker_.is_keeper()) continue;
-        due = clock_.boot() + idle_period;
-        if (co_await prune_once()) pause = between_batches;
+        bool is_unfinished = false;
+        if (ticker_.is_keeper()) is_unfinished = co_await prune_once();
+        pause = is_unfinished ? between_batches : period;
     }
 }
 

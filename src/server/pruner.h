@@ -23,7 +23,6 @@ private:
     // Whether there may be more to remove.
     Task<bool> prune_once();
 
-    Clock& clock_;
     GroupCommit& commits_;
     const Ticker& ticker_;
     Blobs* blobs_;  // nothing: jobs print nothing here

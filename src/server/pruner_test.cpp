@@ -36,9 +36,8 @@ class PrunerTest : public ServerStage<MemoryStore> {
 protected:
     PrunerTest() { open(); }
 
-    // So many that have ended and whose retention is over. Numbered from 100 on. There is work.
+    // So many that have ended and whose retention is over. Numbered from 100 on.
     void end_long_ago(std::uint64_t count) {
-        submit_many(99, 1, {.kind = "k", .timeouts = {.queue = days(500)}});
         submit_many(100, count, {.kind = "k"});
         std::vector<Change> cancels;
         for (std::uint64_t id = 100; id < 100 + count; ++id) cancels.push_back(Cancel{JobId{id}});
@@ -110,22 +109,10 @@ TEST_F(PrunerTest, removes_many_in_small_batches_one_soon_after_the_other) {
     for (const auto& call : output.calls) EXPECT_LE(call.size(), 500U);
 }
 
-TEST_F(PrunerTest, while_there_is_work_it_comes_every_thirty_seconds) {
-    submit_many(99, 1, {.kind = "k"});
+TEST_F(PrunerTest, without_much_to_do_it_comes_every_thirty_seconds) {
     begin(&output);
     clock.pass(seconds(95));
     EXPECT_EQ(batches(), 3U);
-}
-
-TEST_F(PrunerTest, while_all_is_idle_it_comes_every_ten_minutes) {
-    begin(&output);
-    clock.pass(minutes(9));
-    EXPECT_EQ(batches(), 0U);
-    clock.pass(minutes(2));
-    EXPECT_EQ(batches(), 1U);
-    submit_many(100, 1, {.kind = "k"});
-    clock.pass(seconds(31));
-    EXPECT_EQ(batches(), 2U) << "idle no more";
 }
 
 TEST_F(PrunerTest, what_the_store_refuses_is_tried_again_and_no_output_goes_before_its_job) {

@@ -23,7 +23,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up);
 // unwritten.cpp: whether this group may be carried out in memory alone (T4).
 UnwrittenDecision look_for_idleness(State& state, const Group& group);
 // It consists of ticks and of renewals that say nothing new.
-bool says_nothing_new(const State& state, const Group& group);
+bool says_nothing_new(State& state, const Group& group);
 // All that was, is written now, as a transaction of its own.
 void write_unwritten(State& state);
 Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence);
@@ -51,6 +51,7 @@ ChangeReply apply(State& state, const Progress& change);
 ChangeReply apply(State& state, const Submit& change);
 ChangeReply apply(State& state, const SubmitAll& change);
 ChangeReply apply(State& state, const ForgetEnded& change);
+bool is_anything_to_forget(State& state);
 // people.cpp
 ChangeReply apply(State& state, const Cancel& change);
 ChangeReply apply(State& state, const Hold& change);

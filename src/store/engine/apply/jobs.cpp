@@ -67,7 +67,7 @@ std::vector<JobId> take_notes(State& state, std::uint32_t max) {
     return jobs;
 }
 
-void forget_sessions(State& state, std::uint32_t max) {
+std::vector<SessionId> unneeded_sessions(State& state, std::uint32_t max) {
     const auto oldest = state.tables.lines().oldest_submit(state.forgotten());
     std::vector<SessionId> unneeded;
     for (const auto& [id, session] : state.sessions()) {
@@ -79,7 +79,7 @@ void forget_sessions(State& state, std::uint32_t max) {
                                           .now = state.now()};
         if (decide_session_retention(facts).forget) unneeded.push_back(id);
     }
-    for (const auto id : unneeded) state.forget_session(id);
+    return unneeded;
 }
 
 Error same_id() { return not_possible("a job with this id exists"); }
@@ -253,6 +253,7 @@ void end_wait(State& state, JobRow& job, const WaitDecision& decision) {
 
 ChangeReply apply(State& state, const ForgetEnded& change) {
     Forgotten forgotten;
+    if (state.stays_unwritten) return {forgotten};  // nothing is gone before that is written
     const auto noted = take_notes(state, change.max);
     for (const auto id : noted) {
         JobRow* job = state.readable(id);
@@ -263,8 +264,13 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
     }
     const auto keys = state.drop_old_keys(change.max);
     forgotten.unfinished = noted.size() == change.max || keys == change.max;
-    forget_sessions(state, change.max);
+    for (const auto id : unneeded_sessions(state, change.max)) state.forget_session(id);
     return {forgotten};
+}
+
+bool is_anything_to_forget(State& state) {
+    return !state.tables.to_forget(state.now(), 1).empty() ||
+           !state.tables.old_keys(state.now(), 1).empty() || !unneeded_sessions(state, 1).empty();
 }
 
 }  // namespace perdure::store

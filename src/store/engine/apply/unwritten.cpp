@@ -9,10 +9,11 @@ namespace perdure::store {
 namespace {
 
 struct SaysNothingNew {
-    const State& state;
+    State& state;
 
     bool operator()(const Tick&) const { return true; }
     bool operator()(const Claim&) const { return state.shapes.total(JobState::ready) == 0; }
+    bool operator()(const ForgetEnded&) const { return !is_anything_to_forget(state); }
     bool operator()(const TakeKeeper& c) const { return c.expected.holder == c.next.holder; }
     bool operator()(const Heartbeat& c) const {
         const auto* known = state.session(c.session);
@@ -38,7 +39,7 @@ std::optional<Duration> due_in(State& state, WallTime wall) {
 
 }  // namespace
 
-bool says_nothing_new(const State& state, const Group& group) {
+bool says_nothing_new(State& state, const Group& group) {
     return std::all_of(group.changes.begin(), group.changes.end(), [&](const Change& change) {
         return std::visit(SaysNothingNew{state}, change);
     });
