@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/job/batch.h"
 #include "core/job/job.h"
 #include "core/policy/policy_book.h"
 #include "wire/json_reader.h"
@@ -24,11 +25,6 @@ static_assert(effects_names[2] == to_string(Effects::once));
 struct JobRequest {
     JobSpec spec;
     std::optional<Duration> delay;
-    // Entries of spec.after that mean an earlier job of the same batch, which has no id yet.
-    struct AfterEarlier {
-        std::size_t position = 0;  // in spec.after
-        std::uint32_t index = 0;   // in the batch
-    };
     std::vector<AfterEarlier> after_earlier;
     PolicyWish policy = PolicyWish::inherited;
 };

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <set>
+
+#include "core/job/body_hash.h"
 #include "wire/base64.h"
 #include "wire/job_json.h"
 #include "wire/json_reader.h"
@@ -141,6 +144,48 @@ std::optional<Misfit> read_request(std::string_view text, JobRequest& into) {
     Reading reading;
     read_job(JsonCursor(value, reading), into);
     return reading.misfit;
+}
+
+BodyHash hash_of(std::string_view text) {
+    JobRequest request;
+    const auto misfit = read_request(text, request);
+    EXPECT_FALSE(misfit) << text << ": " << misfit->what;
+    return body_hash(AskedBody{request.spec, request.delay, request.after_earlier});
+}
+
+// B2: what a person means counts, not how it is written.
+TEST(BodyHash, is_the_same_for_equal_bodies_however_they_are_written) {
+    const auto hash = hash_of(
+        R"({"kind":"k","env":{"A":"1","B":"é"},"timeouts":{"run":"90s","idle":"1s"},"delay":"1m",)"
+        R"("args":{"a":[1,2.5,0.1,1000,-3,"é/"],"b":{"c":null,"d":true}}})");
+    for (const auto* text : {
+             // Other order of names, spaces.
+             R"({ "args" : {"b":{"d":true,"c":null},"a":[1, 2.5, 0.1, 1000, -3, "é/"]},)"
+             R"("timeouts":{"idle":"1s","run":"90s"},"env":{"B":"é","A":"1"},)"
+             R"("delay":"1m","kind":"k"})",
+             // Other spelling of numbers and durations.
+             R"({"kind":"k","env":{"A":"1","B":"é"},"timeouts":{"run":"1m30s","idle":1.0},)"
+             R"("delay":60,"args":{"a":[1.0,25e-1,1E-1,1e3,-3.00,"é/"],)"
+             R"("b":{"c":null,"d":true}}})",
+             // Other spelling of texts; what is usual is left out or not.
+             R"({"kind":"\u006b","env":{"A":"1","B":"\u00e9"},"timeouts":{"run":"90s",)"
+             R"("idle":"1s"},"delay":"60s","priority":5,"queue":"default",)"
+             R"("args":{"a":[1,2.5,0.1,1000,-3,"\u00e9\/"],"b":{"c":null,"d":true}}})",
+         })
+        EXPECT_EQ(hash_of(text), hash) << text;
+}
+
+TEST(BodyHash, differs_for_bodies_that_mean_something_else) {
+    std::set<BodyHash> hashes;
+    for (const auto* text :
+         {R"({"kind":"k"})", R"({"kind":"k","args":null})", R"({"kind":"k","args":1})",
+          R"({"kind":"k","args":"1"})", R"({"kind":"k","args":[1]})", R"({"kind":"k","args":{}})",
+          R"({"kind":"k","args":1.5})", R"({"kind":"k","args":[1,2]})",
+          R"({"kind":"k","args":[2,1]})", R"({"kind":"k","args":9007199254740993})",
+          R"({"kind":"k","args":9007199254740992})", R"({"kind":"k","delay":0})",
+          R"({"kind":"k","after":[{"index":0}]})", R"({"kind":"k","after":[{"index":1}]})",
+          R"({"kind":"k","after":["0000000000001"]})"})
+        EXPECT_TRUE(hashes.insert(hash_of(text)).second) << text;
 }
 
 TEST(PolicyJson, reads_every_field_of_a_rule) {
