@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <boost/json/value.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,7 +41,6 @@ enum class SpecFields { all, changed };
 void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields);
 
 // JSON text without spaces and with sorted names: equal values have equal texts.
-std::string canonical(const boost::json::value& value);
-std::string canonical(const JsonCursor& at);
+std::string canonical(const JsonNode& value);
 
 }  // namespace perdure

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
+#include <charconv>
 #include <cmath>
 #include <set>
 #include <string>
@@ -90,6 +91,8 @@ public:
         const bool whole = number_.find_first_of(".eE") == std::string::npos;
         if (whole || !std::isfinite(number))
             return refuse("this number does not fit: write it as a text", failure);
+        // The parser's own number may be wrong in its last digit.
+        std::from_chars(number_.data(), number_.data() + number_.size(), number);
         stack_.push_double(number);
         return number_is_done();
     }
