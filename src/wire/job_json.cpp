@@ -201,7 +201,8 @@ void append_number(const JsonNode& number, std::string& out) {
     const auto real = *number.real();
     const bool is_whole = number.text.find_first_of(".eE") == std::string_view::npos;
     if (is_whole || !std::isfinite(real)) return static_cast<void>(out += number.text);
-    fmt::format_to(std::back_inserter(out), "{}", real);
+    // Zero has no sign: as a whole number it would lose it when it is read again.
+    fmt::format_to(std::back_inserter(out), "{}", real == 0 ? 0.0 : real);
 }
 
 void append_canonical(const JsonNode& value, std::string& out) {
