@@ -8,6 +8,8 @@ find_package(rapidcheck REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
+find_library(XXHASH libxxhash.a REQUIRED)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 include(GoogleTest)
 
 # The default Boost of Debian 12 is 1.74, whose coroutines differ: insist on 1.81, and check

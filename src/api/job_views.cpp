@@ -1,7 +1,5 @@
 #include "api/job_views.h"
 
-#include <boost/json/value.hpp>
-
 #include "api/recovery_views.h"
 #include "core/job/aftermath.h"
 #include "wire/job_json.h"
@@ -23,10 +21,10 @@ void rest_field(JsonWriter& out, std::string_view name, const std::optional<Serv
 
 // What a job left is to be JSON; if it is not, it is shown as the text that it is.
 void write_left(JsonWriter& out, std::string_view result) {
-    boost::json::value parsed;
+    JsonTree parsed;
     if (result.empty()) return out.null();
-    if (parse_strict(result, parsed)) return out.value(result);
-    out.raw(canonical(parsed));
+    if (!parsed.read(result, JsonTree::Manner::strict)) return out.value(result);
+    out.raw(canonical(parsed.root()));
 }
 
 void write_exit(JsonWriter& out, const AttemptEnd& end) {

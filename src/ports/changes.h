@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "core/explain/detector.h"
 #include "core/explain/evidence.h"
+#include "core/job/body_hash.h"
 #include "core/job/cancel.h"
 #include "core/job/job.h"
 #include "core/ownership/claim.h"
@@ -72,7 +73,9 @@ struct Tick {
 struct Submit {
     JobId id;
     std::shared_ptr<const JobSpec> spec;
-    std::uint64_t body_hash = 0;
+    BodyHash body_hash;
+    // Of the same body, to be compared with a key of an earlier release. Empty if there is no key.
+    std::optional<std::uint64_t> old_hash = {};
 };
 
 // Several at once, all or nothing: the first that would be refused refuses them all, and the reply

@@ -68,24 +68,17 @@ std::optional<SpecFault> JobService::find_fault(const JobRequest& request) const
     return SpecFault{place.empty() ? "policy" : "policy." + place, error(Errc::invalid, what)};
 }
 
-// What is compared under an idempotency key is what was asked: the delay, not the date it became;
-// the name of a policy, not what the configuration says about it today; and the index of an earlier
-// job, not the id that it got.
+// The hashes are of what was asked, before anything is settled (B1).
 Submit JobService::change_of(JobRequest request, WallTime now, const std::vector<Submit>& earlier) {
-    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15ULL;
-    auto hash = body_hash(request.spec);
-    if (request.delay) {
-        hash ^= (static_cast<std::uint64_t>(request.delay->us) + 1) * spread;
-        request.spec.run_at = now + *request.delay;
-    }
+    const AskedBody asked{request.spec, request.delay, request.after_earlier};
+    Submit change{.id = commits_.next_job_id(), .spec = {}, .body_hash = body_hash(asked)};
+    if (request.spec.idempotency_key) change.old_hash = old_body_hash(asked);
+    if (request.delay) request.spec.run_at = now + *request.delay;
     settle_policies(*book_, request.spec, request.policy);
-    for (const auto& [position, index] : request.after_earlier) {
-        hash = (hash ^ (std::uint64_t{index} + 1)) * spread;
+    for (const auto& [position, index] : request.after_earlier)
         request.spec.after[position].job = earlier[index].id;
-    }
-    return {.id = commits_.next_job_id(),
-            .spec = std::make_shared<const JobSpec>(std::move(request.spec)),
-            .body_hash = hash};
+    change.spec = std::make_shared<const JobSpec>(std::move(request.spec));
+    return change;
 }
 
 Task<Result<Submitted>> JobService::submit(JobSpec spec) {

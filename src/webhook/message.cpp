@@ -67,7 +67,7 @@ using Field = JsonField<Wanted>;
 using At = const JsonCursor&;
 constexpr std::array fields = {
     Field{"url", [](At at, Wanted& w) { at.read(w.url); }},
-    Field{"body", [](At at, Wanted& w) { w.body = canonical(at); }},
+    Field{"body", [](At at, Wanted& w) { w.body = canonical(at.node()); }},
     Field{"secret",
           [](At at, Wanted& w) {
               at.read(w.secret);

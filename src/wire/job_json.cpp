@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/json/serialize.hpp>
+#include <cmath>
 #include <vector>
 
 #include "core/job/webhook.h"
@@ -15,8 +15,6 @@
 
 namespace perdure {
 namespace {
-
-namespace json = boost::json;
 
 constexpr std::uint32_t retries_max = PolicyRule::always - 1;
 
@@ -56,7 +54,7 @@ using At = const JsonCursor&;
 constexpr std::array spec_fields = {
     Field{"argv", [](At at, JobSpec& s) { read_texts(at, s.argv); }},
     Field{"kind", [](At at, JobSpec& s) { at.read(s.kind); }},
-    Field{"args", [](At at, JobSpec& s) { s.args = canonical(at); }},
+    Field{"args", [](At at, JobSpec& s) { s.args = canonical(at.node()); }},
     Field{"queue", [](At at, JobSpec& s) { at.read(s.queue); }},
     Field{"share", [](At at, JobSpec& s) { at.read(s.share); }},
     Field{"tenant", [](At at, JobSpec& s) { at.read(s.tenant); }},
@@ -169,61 +167,59 @@ void write_policy_fields(JsonWriter& out, const PolicyChoice& policy, bool all) 
     write.number("retry_jitter", policy.jitter_percent, usual.jitter_percent);
 }
 
-void append_canonical(const json::value& value, std::string& out);
+void append_canonical(const JsonNode& value, std::string& out);
 
-void append_object(const json::object& object, std::string& out) {
-    std::vector<const json::key_value_pair*> members;
-    members.reserve(object.size());
-    for (const auto& member : object) members.push_back(&member);
-    std::sort(members.begin(), members.end(),
-              [](const auto* a, const auto* b) { return a->key() < b->key(); });
+void append_object(const JsonNode& object, std::string& out) {
+    std::vector<const JsonNode*> names;
+    for (const auto* name = object.begin(); name != object.end(); name = (name + 1)->end())
+        if (name->kind == JsonNode::Kind::name) names.push_back(name);
+    std::sort(names.begin(), names.end(),
+              [](const auto* a, const auto* b) { return a->text < b->text; });
     out += '{';
-    for (const auto* member : members) {
-        if (member != members.front()) out += ',';
-        JsonWriter(out).value(std::string_view(member->key().data(), member->key().size()));
+    for (const auto* name : names) {
+        if (name != names.front()) out += ',';
+        JsonWriter(out).value(name->text);
         out += ':';
-        append_canonical(member->value(), out);
+        append_canonical(name[1], out);
     }
     out += '}';
 }
 
-void append_canonical(const json::value& value, std::string& out) {
-    if (const auto* object = value.if_object()) return append_object(*object, out);
-    if (const auto* array = value.if_array()) {
-        out += '[';
-        for (std::size_t i = 0; i < array->size(); ++i) {
-            if (i > 0) out += ',';
-            append_canonical((*array)[i], out);
-        }
-        out += ']';
-        return;
+void append_list(const JsonNode& list, std::string& out) {
+    out += '[';
+    for (const auto* value = list.begin(); value != list.end(); value = value->end()) {
+        if (value != list.begin()) out += ',';
+        append_canonical(*value, out);
     }
-    if (const auto* text = value.if_string())
-        return JsonWriter(out).value(std::string_view(text->data(), text->size()));
-    // The shortest text that is this number again; Boost would write 1.5 as 1.5E0.
-    if (const auto* number = value.if_double()) {
-        fmt::format_to(std::back_inserter(out), "{}", *number);
-        return;
+    out += ']';
+}
+
+// The shortest text that is this number again. What does not fit stays as it is.
+void append_number(const JsonNode& number, std::string& out) {
+    if (const auto whole = number.whole()) return JsonWriter(out).value(*whole);
+    if (const auto natural = number.natural()) return JsonWriter(out).value(*natural);
+    const auto real = *number.real();
+    const bool is_whole = number.text.find_first_of(".eE") == std::string_view::npos;
+    if (is_whole || !std::isfinite(real)) return static_cast<void>(out += number.text);
+    // Zero has no sign: as a whole number it would lose it when it is read again.
+    fmt::format_to(std::back_inserter(out), "{}", real == 0 ? 0.0 : real);
+}
+
+void append_canonical(const JsonNode& value, std::string& out) {
+    switch (value.kind) {
+        case JsonNode::Kind::object: return append_object(value, out);
+        case JsonNode::Kind::list: return append_list(value, out);
+        case JsonNode::Kind::text: return JsonWriter(out).value(value.text);
+        case JsonNode::Kind::number: return append_number(value, out);
+        default: out += value.text;
     }
-    out += json::serialize(value);
 }
 
 }  // namespace
 
-std::string canonical(const json::value& value) {
+std::string canonical(const JsonNode& value) {
     std::string text;
     append_canonical(value, text);
-    return text;
-}
-
-std::string canonical(const JsonCursor& at) {
-    std::string text;
-    if (at.is_text()) {
-        JsonWriter(text).value(at.node().text);
-    } else {
-        json::error_code none;  // it is a part of what was read
-        append_canonical(json::parse(at.node().text, none), text);
-    }
     return text;
 }
 

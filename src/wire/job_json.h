@@ -2,12 +2,12 @@
 #pragma once
 
 #include <array>
-#include <boost/json/value.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/job/batch.h"
 #include "core/job/job.h"
 #include "core/policy/policy_book.h"
 #include "wire/json_reader.h"
@@ -24,11 +24,6 @@ static_assert(effects_names[2] == to_string(Effects::once));
 struct JobRequest {
     JobSpec spec;
     std::optional<Duration> delay;
-    // Entries of spec.after that mean an earlier job of the same batch, which has no id yet.
-    struct AfterEarlier {
-        std::size_t position = 0;  // in spec.after
-        std::uint32_t index = 0;   // in the batch
-    };
     std::vector<AfterEarlier> after_earlier;
     PolicyWish policy = PolicyWish::inherited;
 };
@@ -46,7 +41,6 @@ enum class SpecFields { all, changed };
 void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields);
 
 // JSON text without spaces and with sorted names: equal values have equal texts.
-std::string canonical(const boost::json::value& value);
-std::string canonical(const JsonCursor& at);
+std::string canonical(const JsonNode& value);
 
 }  // namespace perdure

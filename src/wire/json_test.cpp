@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <bit>
+#include <cmath>
+#include <set>
+
+#include "core/job/body_hash.h"
 #include "wire/base64.h"
 #include "wire/job_json.h"
 #include "wire/json_reader.h"
@@ -90,17 +95,71 @@ TEST(StrictJson, takes_exactly_32_levels) {
 TEST(StrictJson, keeps_the_largest_numbers_that_fit) {
     boost::json::value value;
     ASSERT_FALSE(parse_strict("[18446744073709551615,-9223372036854775808,0.1]", value));
-    EXPECT_EQ(canonical(value), "[18446744073709551615,-9223372036854775808,0.1]");
+    EXPECT_EQ(value.at(0), std::numeric_limits<std::uint64_t>::max());
+    EXPECT_EQ(value.at(1), std::numeric_limits<std::int64_t>::min());
+    EXPECT_EQ(value.at(2), 0.1);
     EXPECT_TRUE(parse_strict("18446744073709551616", value));
 }
 
+// A tenth of all numbers between 0 and 1 came out one off in their last digit.
+RC_GTEST_PROP(StrictJson, keeps_every_digit_of_a_number, (std::uint64_t bits)) {
+    const auto number = std::bit_cast<double>(bits);
+    RC_PRE(std::isfinite(number));
+    boost::json::value value;
+    // As a text that is no whole number, whatever the number is.
+    RC_ASSERT(!parse_strict(fmt::format("{:.17e}", number), value));
+    RC_ASSERT(value.get_double() == number);
+}
+
+std::string canonical_of(std::string_view text) {
+    JsonTree tree;
+    EXPECT_FALSE(parse_strict(text, tree)) << text;
+    return canonical(tree.root());
+}
+
 TEST(Canonical, is_the_same_for_equal_values) {
-    boost::json::value a;
-    boost::json::value b;
-    ASSERT_FALSE(parse_strict(R"({ "b": [1, 1.5, "x"], "a": {"d": null, "c": true} })", a));
-    ASSERT_FALSE(parse_strict(R"({"a":{"c":true,"d":null},"b":[1,1.5,"x"]})", b));
-    EXPECT_EQ(canonical(a), canonical(b));
-    EXPECT_EQ(canonical(b), R"({"a":{"c":true,"d":null},"b":[1,1.5,"x"]})");
+    const std::string text = R"({"a":{"c":true,"d":null},"b":[1,1.5,"x"],"":{},"z":[]})";
+    const std::string sorted = R"({"":{},"a":{"c":true,"d":null},"b":[1,1.5,"x"],"z":[]})";
+    EXPECT_EQ(canonical_of(text), sorted);
+    EXPECT_EQ(canonical_of(sorted), sorted);
+    EXPECT_EQ(canonical_of(R"({ "z": [ ], "b": [1.0, 15e-1, "\u0078"], "" : { },)"
+                           R"("a": {"d": null, "c": true} })"),
+              sorted);
+}
+
+// It is stored, hashed and given to the job: the same in every release.
+TEST(Canonical, writes_each_value_in_one_way) {
+    const std::pair<const char*, const char*> table[] = {
+        {"-0", "0"},
+        {"-0.0", "0"},
+        {"0e5", "0"},
+        {"0e400", "0"},
+        {"1.0", "1"},
+        {"1E3", "1000"},
+        {"1e16", "1e+16"},
+        {"10000000000000000", "10000000000000000"},
+        {"18446744073709551615", "18446744073709551615"},
+        {"-9223372036854775808", "-9223372036854775808"},
+        {"12345678901234567890.5", "1.2345678901234567e+19"},
+        {"1e-400", "0"},
+        {"0.11935319286735585", "0.11935319286735585"},
+        {"5e-324", "5e-324"},
+        {"1.7976931348623157e308", "1.7976931348623157e+308"},
+        {R"("\u00e9\/\b")", R"("é/\u0008")"},
+        {"[[],{},null,true,false]", "[[],{},null,true,false]"},
+    };
+    for (const auto& [text, expected] : table) {
+        EXPECT_EQ(canonical_of(text), expected) << text;
+        EXPECT_EQ(canonical_of(expected), expected) << "a worker reads it once more";
+    }
+}
+
+// Between our own programs a number may not fit, and a name may come twice.
+TEST(Canonical, leaves_a_number_as_it_is_that_does_not_fit) {
+    JsonTree tree;
+    const std::string text = R"({"b":1e999,"a":1,"b":18446744073709551616,"c":-1e999})";
+    ASSERT_FALSE(parse_quick(text, tree));
+    EXPECT_EQ(canonical(tree.root()), R"({"a":1,"b":18446744073709551616,"c":-1e999})");
 }
 
 RC_GTEST_PROP(Base64, gives_back_what_went_in, (const std::string& bytes)) {
@@ -141,6 +200,48 @@ std::optional<Misfit> read_request(std::string_view text, JobRequest& into) {
     Reading reading;
     read_job(JsonCursor(value, reading), into);
     return reading.misfit;
+}
+
+BodyHash hash_of(std::string_view text) {
+    JobRequest request;
+    const auto misfit = read_request(text, request);
+    EXPECT_FALSE(misfit) << text << ": " << misfit->what;
+    return body_hash(AskedBody{request.spec, request.delay, request.after_earlier});
+}
+
+// B2: what a person means counts, not how it is written.
+TEST(BodyHash, is_the_same_for_equal_bodies_however_they_are_written) {
+    const auto hash = hash_of(
+        R"({"kind":"k","env":{"A":"1","B":"é"},"timeouts":{"run":"90s","idle":"1s"},"delay":"1m",)"
+        R"("args":{"a":[1,2.5,0.1,1000,-3,"é/"],"b":{"c":null,"d":true}}})");
+    for (const auto* text : {
+             // Other order of names, spaces.
+             R"({ "args" : {"b":{"d":true,"c":null},"a":[1, 2.5, 0.1, 1000, -3, "é/"]},)"
+             R"("timeouts":{"idle":"1s","run":"90s"},"env":{"B":"é","A":"1"},)"
+             R"("delay":"1m","kind":"k"})",
+             // Other spelling of numbers and durations.
+             R"({"kind":"k","env":{"A":"1","B":"é"},"timeouts":{"run":"1m30s","idle":1.0},)"
+             R"("delay":60,"args":{"a":[1.0,25e-1,1E-1,1e3,-3.00,"é/"],)"
+             R"("b":{"c":null,"d":true}}})",
+             // Other spelling of texts; what is usual is left out or not.
+             R"({"kind":"\u006b","env":{"A":"1","B":"\u00e9"},"timeouts":{"run":"90s",)"
+             R"("idle":"1s"},"delay":"60s","priority":5,"queue":"default",)"
+             R"("args":{"a":[1,2.5,0.1,1000,-3,"\u00e9\/"],"b":{"c":null,"d":true}}})",
+         })
+        EXPECT_EQ(hash_of(text), hash) << text;
+}
+
+TEST(BodyHash, differs_for_bodies_that_mean_something_else) {
+    std::set<BodyHash> hashes;
+    for (const auto* text :
+         {R"({"kind":"k"})", R"({"kind":"k","args":null})", R"({"kind":"k","args":1})",
+          R"({"kind":"k","args":"1"})", R"({"kind":"k","args":[1]})", R"({"kind":"k","args":{}})",
+          R"({"kind":"k","args":1.5})", R"({"kind":"k","args":[1,2]})",
+          R"({"kind":"k","args":[2,1]})", R"({"kind":"k","args":9007199254740993})",
+          R"({"kind":"k","args":9007199254740992})", R"({"kind":"k","delay":0})",
+          R"({"kind":"k","after":[{"index":0}]})", R"({"kind":"k","after":[{"index":1}]})",
+          R"({"kind":"k","after":["0000000000001"]})"})
+        EXPECT_TRUE(hashes.insert(hash_of(text)).second) << text;
 }
 
 TEST(PolicyJson, reads_every_field_of_a_rule) {

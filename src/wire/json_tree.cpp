@@ -133,7 +133,7 @@ private:
     bool text(Kind kind) {
         if (!take('"')) return false;
         const auto* begin = at_;
-        skip_plain();
+        at_ = skip_plain(at_, end_);
         const auto plain = since(begin);
         if (!take('"')) return unusual_text(kind, plain);
         add(kind, plain);
@@ -147,7 +147,7 @@ private:
         unescaped_ += beginning;
         while (!take('"')) {
             const auto* begin = at_;
-            skip_plain();
+            at_ = skip_plain(at_, end_);
             if (at_ == end_) return false;
             if (const auto length = utf8_length({at_, end_})) at_ += length;
             unescaped_.append(begin, at_);
@@ -255,11 +255,6 @@ private:
 
     void skip_spaces() {
         while (at_ != end_ && is_space(*at_)) ++at_;
-    }
-    void skip_plain() {
-        const auto* at = at_;
-        while (at != end_ && is_plain(*at)) ++at;
-        at_ = at;
     }
     bool take(char c) {
         if (at_ == end_ || *at_ != c) return false;

@@ -4,80 +4,12 @@
 
 #include <rapidcheck/gtest.h>
 
-#include <algorithm>
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
-
-#include "wire/json_reader.h"
+#include "wire/testing/json_agreement.h"
 
 namespace perdure {
 namespace {
 
-namespace json = boost::json;
-using Kind = JsonNode::Kind;
-
-bool equals(const JsonNode& node, const json::value& value);
-
-bool equals_list(const JsonNode& node, const json::array& array) {
-    std::size_t index = 0;
-    for (const auto* element = node.begin(); element != node.end(); element = element->end())
-        if (index == array.size() || !equals(*element, array[index++])) return false;
-    return index == array.size();
-}
-
-bool equals_object(const JsonNode& node, const json::object& object) {
-    std::size_t count = 0;
-    for (const auto* name = node.begin(); name != node.end(); name = (name + 1)->end()) {
-        if (name->kind == Kind::hidden_name) continue;
-        ++count;
-        const auto* value = object.if_contains({name->text.data(), name->text.size()});
-        if (!value || !equals(name[1], *value)) return false;
-    }
-    return count == object.size();
-}
-
-bool equals_number(const JsonNode& node, const json::value& value) {
-    if (value.is_int64()) return node.whole() == value.get_int64();
-    if (value.is_uint64()) return node.natural() == value.get_uint64();
-    if (!value.is_double() || !node.real()) return false;
-    const auto expected = value.get_double();
-    const auto error = std::abs(*node.real() - expected);
-    return *node.real() == expected || error <= std::abs(expected) * 1e-12;
-}
-
-// As another parser understands it.
-bool equals(const JsonNode& node, const json::value& value) {
-    switch (node.kind) {
-        case Kind::null: return value.is_null();
-        case Kind::truth: return value.is_bool() && value.get_bool() == (node.text == "true");
-        case Kind::number: return equals_number(node, value);
-        case Kind::text:
-            return value.is_string() && std::string_view(value.get_string().data(),
-                                                         value.get_string().size()) == node.text;
-        case Kind::list: return value.is_array() && equals_list(node, value.get_array());
-        case Kind::object: return value.is_object() && equals_object(node, value.get_object());
-        case Kind::name:
-        case Kind::hidden_name: return false;
-    }
-    return false;
-}
-
-// The tree takes what the other parser takes, and understands the same.
-testing::AssertionResult agrees(const std::string& text) {
-    for (const auto manner : {JsonTree::Manner::quick, JsonTree::Manner::strict}) {
-        const bool strict = manner == JsonTree::Manner::strict;
-        json::value expected;
-        const bool wanted = !(strict ? parse_strict(text, expected) : parse_quick(text, expected));
-        JsonTree tree;
-        const bool taken = tree.read(text, manner);
-        if (taken != wanted)
-            return testing::AssertionFailure()
-                   << (strict ? "strict" : "quick") << " reading is " << taken << " for: " << text;
-        if (taken && !equals(tree.root(), expected))
-            return testing::AssertionFailure() << "understands something else: " << text;
-    }
-    return testing::AssertionSuccess();
-}
+using json_testing::agrees;
 
 TEST(JsonTree, takes_and_understands_what_json_is) {
     for (const auto* text : {"null",

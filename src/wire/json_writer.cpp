@@ -29,7 +29,8 @@ void JsonWriter::value(std::string_view text) {
     std::size_t at = 0;
     while (at < text.size()) {
         const auto begin = at;
-        while (at < text.size() && is_plain(text[at])) ++at;
+        const auto* plain_end = skip_plain(text.data() + at, text.data() + text.size());
+        at = static_cast<std::size_t>(plain_end - text.data());
         out_.append(text, begin, at - begin);
         if (at == text.size()) break;
         const auto c = static_cast<unsigned char>(text[at]);

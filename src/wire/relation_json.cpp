@@ -71,9 +71,9 @@ void write_after(JsonWriter& out, const std::vector<After>& all) {
 
 // What a job left is to be JSON; if it is not, it goes on as the text that it is.
 void write_left(JsonWriter& out, std::string_view result) {
-    boost::json::value parsed;
+    JsonTree parsed;
     out.key("result");
-    if (parse_strict(result, parsed)) return out.value(result);
+    if (!parsed.read(result, JsonTree::Manner::strict)) return out.value(result);
     out.raw(result);
 }
 
@@ -89,7 +89,7 @@ constexpr std::array input_fields = {
                    a.read(code);
                    i.exit_code = code;
                }},
-    InputField{"result", [](At a, Input& i) { i.result = canonical(a); }},
+    InputField{"result", [](At a, Input& i) { i.result = canonical(a.node()); }},
     InputField{"result_left_out", [](At a, Input& i) { a.read(i.result_left_out); }},
 };
 

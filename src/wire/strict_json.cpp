@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
+#include <charconv>
 #include <cmath>
 #include <set>
 #include <string>
@@ -87,6 +88,8 @@ public:
     }
     bool on_double(double number, json::string_view part, json::error_code& failure) {
         number_.append(part.data(), part.size());
+        // The parser's own number may be wrong in its last digit, and its 0e400 is none.
+        std::from_chars(number_.data(), number_.data() + number_.size(), number);
         const bool whole = number_.find_first_of(".eE") == std::string::npos;
         if (whole || !std::isfinite(number))
             return refuse("this number does not fit: write it as a text", failure);

@@ -200,11 +200,88 @@ TEST_P(StoreContract, one_bad_job_refuses_its_whole_batch) {
     EXPECT_TRUE(get<Submitted>(apply(submit_of(twin))).created);
 }
 
+// A row that an earlier release has left: its hash is short.
+Submit as_before(Submit submit) {
+    submit.old_hash = old_body_hash({*submit.spec});
+    submit.body_hash = {.low = *submit.old_hash, .is_short = true};
+    return submit;
+}
+Submit as_now(Submit submit) {
+    submit.old_hash = old_body_hash({*submit.spec});
+    return submit;
+}
+
+TEST_P(StoreContract, a_key_of_an_earlier_release_is_the_same_job_for_the_same_body) {
+    auto spec = Wanted::job();
+    spec.idempotency_key = "before";
+    auto other = spec;
+    other.args = R"({"other":1})";
+    const auto first = get<Submitted>(apply(as_before(submit_of(spec))));
+    EXPECT_TRUE(first.created);
+    const auto again = get<Submitted>(apply(as_now(submit_of(spec))));
+    EXPECT_FALSE(again.created);
+    EXPECT_EQ(again.id, first.id);
+    EXPECT_TRUE(refused(apply(as_now(submit_of(other))), Errc::conflict));
+    const auto batch = get<BatchSubmitted>(apply(SubmitAll{{as_now(submit_of(spec))}}));
+    ASSERT_FALSE(batch.refused);
+    EXPECT_EQ(batch.jobs.at(0).id, first.id);
+
+    // The key keeps its short hash when its job is removed.
+    EXPECT_TRUE(apply(Cancel{first.id}).has_value());
+    pass(days(15));
+    EXPECT_EQ(get<Forgotten>(apply(ForgetEnded{10})).jobs, std::vector{first.id});
+    EXPECT_TRUE(refused(apply(as_now(submit_of(spec))), Errc::gone));
+    EXPECT_TRUE(refused(apply(as_now(submit_of(other))), Errc::conflict));
+}
+
+// In a batch of an earlier release: what waits for an earlier job was asked for by another id.
+TEST_P(StoreContract, a_batch_of_an_earlier_release_is_found_with_what_waits_in_it) {
+    const auto pair = [&] {
+        auto first = Wanted::job();
+        first.idempotency_key = "first";
+        auto second = Wanted::job();
+        second.idempotency_key = "second";
+        second.after = {{JobId{}}};
+        const std::vector<AfterEarlier> earlier_first = {{0, 0}};
+        std::vector submits = {submit_of(first), submit_of(second)};
+        submits[1].old_hash = old_body_hash({*submits[1].spec, {}, earlier_first});
+        submits[1].body_hash = body_hash(AskedBody{*submits[1].spec, {}, earlier_first});
+        second.after.front().job = submits[0].id;
+        submits[1].spec = std::make_shared<const JobSpec>(second);
+        submits[0].old_hash = old_body_hash({*submits[0].spec});
+        return submits;
+    };
+    auto before = pair();
+    for (auto& submit : before) submit.body_hash = {.low = *submit.old_hash, .is_short = true};
+    const auto made = get<BatchSubmitted>(apply(SubmitAll{before}));
+    const auto found = get<BatchSubmitted>(apply(SubmitAll{pair()}));
+    ASSERT_FALSE(made.refused || found.refused);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(found.jobs.at(i).id, made.jobs.at(i).id);
+        EXPECT_FALSE(found.jobs.at(i).created);
+    }
+}
+
+TEST_P(StoreContract, bodies_that_differ_in_either_half_of_their_hash_are_different) {
+    auto spec = Wanted::job();
+    spec.idempotency_key = "halves";
+    const auto first = submit_of(spec);
+    EXPECT_TRUE(get<Submitted>(apply(first)).created);
+    for (const bool in_high : {false, true}) {
+        auto other = submit_of(spec);
+        ++(in_high ? other.body_hash.high : other.body_hash.low);
+        EXPECT_TRUE(refused(apply(other), Errc::conflict));
+        other.id = first.id;
+        EXPECT_TRUE(refused(apply(other), Errc::conflict));
+    }
+    EXPECT_EQ(get<Submitted>(apply(submit_of(spec))).id, first.id);
+}
+
 TEST_P(StoreContract, one_id_in_a_batch_is_one_body) {
     const auto first = submit_of(Wanted::job());
     auto second = submit_of(Wanted::job());
     second.id = first.id;
-    second.body_hash = first.body_hash + 1;
+    ++second.body_hash.high;
     const auto refused = get<BatchSubmitted>(apply(SubmitAll{{first, second}}));
     ASSERT_TRUE(refused.refused);
     EXPECT_EQ(refused.refused->index, 1U);

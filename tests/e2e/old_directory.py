@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 
-from instance import ROOT, Instance, run_cli
+from instance import ROOT, Instance, Refused, run_cli
 from table import SHORT, Table, expect, until
 
 FOLDER = os.path.join(ROOT, "tests", "data", "schema_5")
@@ -39,6 +39,14 @@ def comes_to(instance, name, wanted):
     until(f"{name} to be {wanted}", lambda: state(instance, name) == wanted)
 
 
+def is_conflict(instance, body):
+    try:
+        instance.submit(body)
+    except Refused as refused:
+        return refused.status == 409
+    return False
+
+
 @TABLE.row
 def what_had_ended_stays_as_it_was(instance):
     for name, wanted in {"succeeded": "succeeded", "failed": "failed", "failed_again": "failed",
@@ -47,8 +55,21 @@ def what_had_ended_stays_as_it_was(instance):
     attempt = instance.job(JOBS["failed"])["attempts"][0]
     expect(attempt["cause"] == "exit" and attempt["exit_code"] == 3, attempt)
     expect(instance.ask("GET", f"/v1/jobs/{JOBS['succeeded']}/logs") == b"hello\n", "its output")
-    again = instance.submit({"argv": ["echo", "hello"], "idempotency_key": "first"})
-    expect(again == JOBS["succeeded"], "the key was forgotten:", again)
+
+
+# Its hash is of the old form, whatever is submitted now.
+@TABLE.row
+def a_key_is_the_same_job_for_the_same_body_and_refuses_another(instance):
+    same = {"argv": ["echo", "hello"], "idempotency_key": "first"}
+    for body in (same, dict(reversed(list(same.items()))), {**same, "priority": 5}):
+        found = instance.submit(body)
+        expect(found == JOBS["succeeded"], "the key was forgotten:", found, body)
+    for other in ({"argv": ["echo", "hallo"]}, {"share": "ann"}, {"delay": "1s"}):
+        expect(is_conflict(instance, {**same, **other}), "another body was taken:", other)
+    new = {"argv": ["echo", "new"], "idempotency_key": "second"}
+    made = instance.submit(new)
+    expect(made not in JOBS.values() and instance.submit(new) == made, "a new key:", made)
+    expect(is_conflict(instance, {**new, "priority": 4}), "another body was taken for a new key")
 
 
 @TABLE.row

@@ -5,7 +5,6 @@
 
 #include "base/zoo.h"
 #include "core/job/callbacks.h"
-#include "core/job/field_hash.h"
 #include "core/policy/custom_policy.h"
 
 namespace perdure {
@@ -211,76 +210,6 @@ std::optional<Error> check_spec(const JobSpec& spec) {
     auto fault = find_fault(spec);
     if (!fault) return std::nullopt;
     return std::move(fault->error);
-}
-
-namespace {
-
-// Fields that came later are left out while they are empty: a submit that is repeated after an
-// upgrade must hash as it did before.
-void add_later_fields(FieldHash& h, const JobSpec& spec) {
-    if (!spec.policy.rules.empty() || !spec.policy.custom.empty()) {
-        h.add(spec.policy.custom);
-        add_rules(h, spec.policy.rules);
-    }
-    for (const auto& callback : spec.callbacks) {
-        h.add(to_string(callback.on));
-        h.add(body_hash(*callback.spec));
-    }
-    for (const auto& after : spec.after) {
-        h.add(to_string(after.on));
-        h.add(after.job.value);
-    }
-    if (spec.failure_level) h.add(to_string(*spec.failure_level));
-    if (spec.resources != Resources{}) {
-        h.add(spec.resources.memory.value_or(0));
-        h.add(spec.resources.cpu_percent.value_or(0));
-        h.add(spec.resources.processes.value_or(0));
-    }
-    if (spec.keep_key) h.add(spec.keep_key);
-    if (!spec.share.empty()) {
-        h.add("share");
-        h.add(spec.share);
-    }
-}
-
-}  // namespace
-
-std::uint64_t body_hash(const JobSpec& spec) {
-    FieldHash h;
-    h.add(spec.tenant);
-    h.add(spec.queue);
-    h.add(spec.kind);
-    h.add(spec.argv.size());
-    for (const auto& word : spec.argv) h.add(word);
-    h.add(spec.args);
-    h.add(spec.priority);
-    h.add(static_cast<std::uint64_t>(spec.effects));
-    h.add(spec.key.has_value());
-    h.add(spec.key.value_or(""));
-    h.add(spec.limits.size());
-    for (const auto& limit : spec.limits) h.add(limit);
-    h.add(spec.run_at ? static_cast<std::uint64_t>(spec.run_at->us) : ~0ULL);
-    h.add(static_cast<std::uint64_t>(spec.policy.name));
-    h.add(spec.policy.retries);
-    h.add(spec.policy.retry_wait);
-    h.add(static_cast<std::uint64_t>(spec.policy.growth));
-    h.add(spec.policy.retry_wait_max);
-    h.add(spec.policy.jitter_percent);
-    h.add(spec.timeouts.queue);
-    h.add(spec.timeouts.run);
-    h.add(spec.timeouts.idle);
-    h.add(spec.timeouts.total);
-    h.add(spec.hold);
-    h.add(spec.env.size());
-    for (const auto& [name, value] : spec.env) {
-        h.add(name);
-        h.add(value);
-    }
-    h.add(spec.cwd);
-    h.add(spec.output_max);
-    h.add(spec.retry_of ? spec.retry_of->value : 0);
-    add_later_fields(h, spec);
-    return h.value();
 }
 
 IdempotencyDecision decide_idempotency(const IdempotencyFacts& f) {

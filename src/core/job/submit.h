@@ -27,9 +27,6 @@ std::optional<SpecFault> find_fault_of_delay(Duration delay);
 std::optional<SpecFault> find_fault_of_callback(const JobSpec& callback, const JobSpec& parent);
 std::optional<Error> check_spec(const JobSpec& spec);
 
-// A hash of everything that was asked, the idempotency key apart (C5).
-std::uint64_t body_hash(const JobSpec& spec);
-
 struct IdempotencyFacts {
     bool key_known = false;
     bool same_body = false;

@@ -114,83 +114,6 @@ TEST(CheckSpec, knows_a_name_by_each_of_its_characters) {
     EXPECT_TRUE(check_spec(spec));
 }
 
-// C5: another body under the same key is an error of the caller and must be seen.
-TEST(BodyHash, differs_for_every_field_that_was_asked) {
-    const Edit edits[] = {
-        [](JobSpec&) {},
-        [](JobSpec& s) { s.tenant = "t"; },
-        [](JobSpec& s) { s.queue = "q"; },
-        [](JobSpec& s) { s.kind = "k"; },
-        [](JobSpec& s) {
-            s.argv = {"tr", "ue"};
-        },
-        [](JobSpec& s) {
-            s.argv = {"true", ""};
-        },
-        [](JobSpec& s) { s.args = "{}"; },
-        [](JobSpec& s) { s.priority = 4; },
-        [](JobSpec& s) { s.effects = Effects::resumable; },
-        [](JobSpec& s) { s.effects = Effects::once; },
-        [](JobSpec& s) { s.key = ""; },
-        [](JobSpec& s) { s.key = "a"; },
-        [](JobSpec& s) { s.limits = {"a"}; },
-        [](JobSpec& s) {
-            s.limits = {"a", "b"};
-        },
-        [](JobSpec& s) { s.run_at = WallTime{5}; },
-        [](JobSpec& s) { s.policy.name = PolicyName::never; },
-        [](JobSpec& s) { s.policy.retries = 5; },
-        [](JobSpec& s) { s.policy.retry_wait = seconds(5); },
-        [](JobSpec& s) { s.timeouts.queue = seconds(5); },
-        [](JobSpec& s) { s.timeouts.run = seconds(5); },
-        [](JobSpec& s) { s.timeouts.idle = seconds(5); },
-        [](JobSpec& s) { s.timeouts.total = seconds(5); },
-        [](JobSpec& s) { s.hold = Duration{}; },
-        [](JobSpec& s) { s.hold = seconds(5); },
-        [](JobSpec& s) { s.policy.growth = Growth::linear; },
-        [](JobSpec& s) { s.policy.retry_wait_max = seconds(5); },
-        [](JobSpec& s) { s.policy.jitter_percent = 5; },
-        [](JobSpec& s) {
-            s.env = {{"a", "b"}};
-        },
-        [](JobSpec& s) {
-            s.env = {{"ab", ""}};
-        },
-        [](JobSpec& s) { s.cwd = "/"; },
-        [](JobSpec& s) { s.output_max = 5; },
-        [](JobSpec& s) { s.retry_of = JobId{5}; },
-        [](JobSpec& s) { s.keep_key = hours(1); },
-        [](JobSpec& s) { s.share = "ann"; },
-        [](JobSpec& s) { s.resources.memory = 5; },
-        [](JobSpec& s) { s.resources.cpu_percent = 5; },
-        [](JobSpec& s) { s.resources.processes = 5; },
-    };
-    std::set<std::uint64_t> hashes;
-    for (const auto& edit : edits) {
-        auto spec = acceptable();
-        edit(spec);
-        EXPECT_TRUE(hashes.insert(body_hash(spec)).second) << &edit - edits;
-    }
-}
-
-TEST(BodyHash, leaves_the_idempotency_key_out) {
-    auto spec = acceptable();
-    spec.idempotency_key = "again";
-    EXPECT_EQ(body_hash(spec), body_hash(acceptable()));
-}
-
-// It is settled after the submit, by the configuration of that day.
-TEST(BodyHash, leaves_out_who_chose_the_policy) {
-    auto spec = acceptable();
-    spec.policy.level = PolicyLevel::server;
-    EXPECT_EQ(body_hash(spec), body_hash(acceptable()));
-}
-
-// It is stored: a new release must find the same.
-TEST(BodyHash, is_the_same_in_every_release) {
-    EXPECT_EQ(body_hash(acceptable()), 18414585724646910867U);
-}
-
 std::vector<IdempotencyFacts> every_combination() {
     std::vector<IdempotencyFacts> all;
     for (const bool known : {false, true})
@@ -285,20 +208,6 @@ TEST(CheckAfter, names_1000_jobs_at_most) {
     spec.after.emplace_back();
     ASSERT_TRUE(find_fault(spec));
     EXPECT_EQ(find_fault(spec)->field, "after");
-}
-
-TEST(BodyHash, tells_callbacks_and_after_apart) {
-    std::set<std::uint64_t> hashes;
-    auto spec = acceptable();
-    EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
-    spec.callbacks = {{On::end, plain()}};
-    EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
-    spec.callbacks.front().on = On::success;
-    EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
-    spec.after = {{JobId{1}}};
-    EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
-    spec.after.front().on = On::end;
-    EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
 }
 
 // A delay becomes a date: now + delay must be one.

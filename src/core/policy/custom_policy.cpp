@@ -195,30 +195,30 @@ std::vector<Cause> causes_of(const CustomRule& rule) {
     return causes;
 }
 
-void add_rules(FieldHash& h, const std::vector<CustomRule>& rules) {
-    h.add(rules.size());
+void add_rules(FieldBytes& bytes, const std::vector<CustomRule>& rules) {
+    bytes.add(rules.size());
     for (const auto& rule : rules) {
-        h.add(rule.causes.size());
-        h.add(rule.exit_codes.size());
-        for (const auto cause : rule.causes) h.add(to_string(cause));
-        for (const auto code : rule.exit_codes) h.add(static_cast<std::uint64_t>(code));
-        h.add(rule.text);
-        h.add(rule.times);
-        h.add(rule.wait);
-        h.add(rule.wait_max);
-        h.add(static_cast<std::uint64_t>(rule.growth));
-        h.add(rule.jitter_percent);
-        h.add(rule.another_worker);
-        h.add(static_cast<std::uint64_t>(rule.then));
+        bytes.add(rule.causes.size());
+        bytes.add(rule.exit_codes.size());
+        for (const auto cause : rule.causes) bytes.add(to_string(cause));
+        for (const auto code : rule.exit_codes) bytes.add(static_cast<std::uint64_t>(code));
+        bytes.add(rule.text);
+        bytes.add(rule.times);
+        bytes.add(rule.wait);
+        bytes.add(rule.wait_max);
+        bytes.add(static_cast<std::uint64_t>(rule.growth));
+        bytes.add(rule.jitter_percent);
+        bytes.add(rule.another_worker);
+        bytes.add(static_cast<std::uint64_t>(rule.then));
     }
 }
 
 std::uint64_t mark_of(const PolicyChoice& policy) {
     if (policy.level != PolicyLevel::worker) return 0;
-    FieldHash hash;
-    hash.add(to_string(policy.name));
-    add_rules(hash, policy.rules);
-    return hash.value();
+    FieldBytes bytes;
+    bytes.add(to_string(policy.name));
+    add_rules(bytes, policy.rules);
+    return fnv_hash(bytes.view());
 }
 
 AttemptEnd judged(AttemptEnd end, const PolicyChoice& policy, const Evidence* evidence) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/explain/evidence.h"
-#include "core/job/field_hash.h"
+#include "core/job/field_bytes.h"
 #include "core/job/job.h"
 #include "core/policy/cause.h"
 #include "core/policy/policy.h"
@@ -39,7 +39,7 @@ std::vector<Cause> causes_of(const CustomRule& rule);
 // Which policy of a worker's own has judged an end: a number for its base and its rules. Zero for
 // every policy that is not a worker's, because a job has only one of those.
 std::uint64_t mark_of(const PolicyChoice& policy);
-void add_rules(FieldHash& hash, const std::vector<CustomRule>& rules);
+void add_rules(FieldBytes& bytes, const std::vector<CustomRule>& rules);
 
 // The end with the number of the rule that judges it, and of the policy. Text is known only from a
 // report: without evidence no rule that asks for one fits.

@@ -42,6 +42,7 @@ bool may_be_meant(const std::string& name) {
         "session.content_hash",
         "outcome.rule",
         "job.body_hash",
+        "job.body_hash_high",
         "large.body",
         "owed_thing.tenant",
         "owed_thing.name",

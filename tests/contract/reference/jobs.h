@@ -13,16 +13,17 @@ struct Jobs : Sessions {
     ChangeReply apply(const Submit& change) {
         if (const Job* job = find_in(jobs, change.id)) {
             // Ids are never drawn twice: this very submit is repeated, after a lost reply.
-            if (job->body_hash != change.body_hash) return refuse(Errc::conflict);
+            if (!is_same_body(job->body_hash, change.body_hash, change.old_hash))
+                return refuse(Errc::conflict);
             return {Submitted{job->id, true, job->state}};
         }
         const auto& spec = *change.spec;
         const Name name{spec.tenant, spec.idempotency_key.value_or("")};
         const Key* known = spec.idempotency_key ? find_in(keys, name) : nullptr;
         if (known && known->gone && known->until <= now()) known = nullptr;
-        const auto decision =
-            decide_idempotency({known != nullptr, known && known->body_hash == change.body_hash,
-                                known && known->gone});
+        const bool is_same =
+            known && is_same_body(known->body_hash, change.body_hash, change.old_hash);
+        const auto decision = decide_idempotency({known != nullptr, is_same, known && known->gone});
         using Kind = IdempotencyDecision::Kind;
         if (decision.kind == Kind::same_job)
             return {Submitted{known->job, false, jobs.at(known->job).state}};
@@ -45,8 +46,9 @@ struct Jobs : Sessions {
         BatchSubmitted batch;
         std::map<JobId, JobId> found;
         for (const auto& asked : change.jobs) {
-            const auto reply =
-                apply(Submit{asked.id, with_found(asked.spec, found), asked.body_hash});
+            auto job = asked;
+            job.spec = with_found(asked.spec, found);
+            const auto reply = apply(job);
             if (!reply) {
                 static_cast<Rows&>(*this) = before;
                 const auto index = batch.jobs.size();

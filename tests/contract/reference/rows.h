@@ -42,7 +42,7 @@ struct Attempt : AttemptView {
 // What is in `run`, or presumed lost, is its newest attempt. The views of its attempts and of its
 // run are made of `history` when somebody looks.
 struct Job : JobView {
-    std::uint64_t body_hash = 0;
+    BodyHash body_hash;
     std::vector<Attempt> history;
     std::vector<JobId> asked;  // the ids under which `added` was asked for
     ServiceTime since;         // of its stay in `ready` and `blocked`
@@ -67,7 +67,7 @@ struct Session : SessionView {
 
 struct Key {
     JobId job;
-    std::uint64_t body_hash = 0;
+    BodyHash body_hash;
     std::optional<JobState> gone = {};  // how its job had ended, which was removed
     ServiceTime until = {};             // then
 };

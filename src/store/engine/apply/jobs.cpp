@@ -91,16 +91,16 @@ Result<std::optional<Submitted>> look_up(State& state, const Submit& change,
                                          const EarlierInBatch& earlier) {
     if (const JobRow* job = state.job(change.id)) {
         // Ids are never drawn twice: this very submit is repeated, after a lost reply.
-        if (job->body_hash != change.body_hash) return same_id();
+        if (!is_same_body(job->body_hash, change.body_hash, change.old_hash)) return same_id();
         return std::optional(Submitted{job->id, true, state_of(*job)});
     }
     const auto row = row_of_key(state, *change.spec);
     if (!row) return row.error();
     const auto& known = *row;
-    const auto decision =
-        decide_idempotency({.key_known = known.has_value(),
-                            .same_body = known && known->body_hash == change.body_hash,
-                            .job_gone = known && known->gone.has_value()});
+    const bool is_same = known && is_same_body(known->body_hash, change.body_hash, change.old_hash);
+    const auto decision = decide_idempotency({.key_known = known.has_value(),
+                                              .same_body = is_same,
+                                              .job_gone = known && known->gone.has_value()});
     switch (decision.kind) {
         case IdempotencyDecision::Kind::same_job: {
             const auto& job = state.job_that_exists(known->job);
@@ -201,8 +201,8 @@ ChangeReply apply(State& state, const SubmitAll& change) {
         std::any_of(change.jobs.begin(), change.jobs.end(),
                     [](const auto& job) { return !job.spec->after.empty(); });
     // Of this very batch: one key or id, one body.
-    std::map<std::pair<std::string, std::string>, std::uint64_t> keys;
-    std::map<JobId, std::uint64_t> ids;
+    std::map<std::pair<std::string, std::string>, BodyHash> keys;
+    std::map<JobId, BodyHash> ids;
     EarlierInBatch earlier;
     for (std::size_t i = 0; i < change.jobs.size(); ++i) {
         const auto& job = change.jobs[i];
@@ -223,7 +223,8 @@ ChangeReply apply(State& state, const SubmitAll& change) {
     batch.jobs.reserve(change.jobs.size());
     std::map<JobId, JobId> found;  // what was asked for under this id is that job
     for (const auto& asked : change.jobs) {
-        const Submit job{asked.id, with_found(asked.spec, found), asked.body_hash};
+        auto job = asked;
+        job.spec = with_found(asked.spec, found);
         const auto known = look_up(state, job, earlier);
         batch.jobs.push_back(*known ? **known : create(state, job));
         if (has_relations) found[asked.id] = batch.jobs.back().id;

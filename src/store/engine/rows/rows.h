@@ -14,6 +14,7 @@
 
 #include "base/id.h"
 #include "base/time.h"
+#include "core/job/body_hash.h"
 #include "core/job/callbacks.h"
 #include "core/job/job.h"
 #include "core/ownership/claim.h"
@@ -141,7 +142,7 @@ struct JobRow {
     JobId id;
     ShapeId shape = 0;
     std::shared_ptr<const JobSpec> spec;
-    std::uint64_t body_hash = 0;
+    BodyHash body_hash;
     std::vector<Thing> things;
     ServiceTime submitted_at;
     Epoch epoch;
@@ -241,7 +242,7 @@ struct ServiceRow {
 
 struct IdempotencyRow {
     JobId job;
-    std::uint64_t body_hash = 0;
+    BodyHash body_hash;
     std::optional<JobState> gone;      // the job was removed; this is how it had ended
     std::optional<ServiceTime> until;  // of a key whose job is gone
 };

@@ -62,7 +62,7 @@ std::vector<DamageScan::Table> DamageScan::tables_of_everybody() {
              s.check_holder(r, 3);
          },
          3},
-        {"idempotency", "tenant, key, job, gone_as, kept_until, body_hash",
+        {"idempotency", "tenant, key, job, gone_as, kept_until, body_hash, body_hash_high",
          [](Scan& s, const Found& r) { s.check_idempotency(r); }},
         {"forget", "forget_at, job, others",
          [](Scan&, const Found& r) {
@@ -238,7 +238,7 @@ void DamageScan::check_idempotency(const Found& row) {
     const auto job = load_.job(id);
     const auto& spec = *job->spec;
     if (spec.tenant != row.bytes(0) || spec.idempotency_key != row.text(1) ||
-        job->body_hash != row.bits(5))
+        job->body_hash != hash_in(row, 5))
         fail_corrupt("job " + id.text() + " was asked for with another key or body");
 }
 

@@ -131,9 +131,9 @@ Loader::Loader(Connection& c)
       latest_session_(
           c, "SELECT session FROM directory WHERE machine = ? AND device = ? AND inode = ?"),
       idempotency_(c,
-                   "SELECT job, body_hash, gone_as, kept_until FROM idempotency"
+                   "SELECT job, body_hash, body_hash_high, gone_as, kept_until FROM idempotency"
                    " WHERE tenant = ? AND key = ?"),
-      job_(c, "SELECT shape, body_hash, submitted_at, spec FROM job WHERE id = ?"),
+      job_(c, "SELECT shape, body_hash, body_hash_high, submitted_at, spec FROM job WHERE id = ?"),
       oldest_submit_(c, "SELECT submitted_at, id FROM job ORDER BY id"),
       next_wake_(c,
                  "SELECT min(at) FROM (SELECT min(wake_at) AS at FROM timer WHERE wake_at IS NOT"
@@ -207,10 +207,10 @@ std::optional<IdempotencyRow> Loader::idempotency(const std::string& tenant,
                                                   const std::string& key) {
     auto row = idempotency_.query({tenant, key});
     if (!row.next()) return std::nullopt;
-    IdempotencyRow found{.job = row.job(0), .body_hash = row.bits(1)};
-    if (!row.is_null(2)) found.gone = choice(row, 2, JobState::quarantined);
+    IdempotencyRow found{.job = row.job(0), .body_hash = hash_in(row, 1)};
+    if (!row.is_null(3)) found.gone = choice(row, 3, JobState::quarantined);
     if (found.gone && !has_ended(*found.gone)) fail_corrupt("a job is gone that has not ended");
-    found.until = row.maybe_at<ServiceTime>(3);
+    found.until = row.maybe_at<ServiceTime>(4);
     return found;
 }
 
@@ -237,9 +237,9 @@ JobRow Loader::asked_of(JobId id, const Found& row, int first) {
     JobRow job;
     job.id = id;
     job.shape = row.number(first);
-    job.body_hash = row.bits(first + 1);
-    job.submitted_at = row.at<ServiceTime>(first + 2);
-    job.spec = spec_in(row.bytes(first + 3));
+    job.body_hash = hash_in(row, first + 1);
+    job.submitted_at = row.at<ServiceTime>(first + 3);
+    job.spec = spec_in(row.bytes(first + 4));
     job.things = things_of(*job.spec);
     return job;
 }

@@ -37,14 +37,15 @@ public:
     // The same for a row of `ready`: rank, since, queue_deadline, kept_until, avoid, avoid_until,
     // life.
     JobRow ready_job(JobId id, const Found& row);
-    // The same, and from column `asked` on: shape, body_hash, submitted_at, spec of `job`.
+    // The same, and from column `asked` on: shape, body_hash, body_hash_high, submitted_at, spec of
+    // `job`.
     JobRow whole_ready_job(JobId id, const Found& row, int asked);
     std::vector<AttemptRow> history(JobId job, Epoch from, Epoch before) override;
     std::string large(AttemptKey attempt, Large kind) override;
 
 private:
     std::optional<JobRow> what_was_asked(JobId id);
-    // Columns shape, body_hash, submitted_at, spec from `first` on.
+    // Columns shape, body_hash, body_hash_high, submitted_at, spec from `first` on.
     JobRow asked_of(JobId id, const Found& row, int first);
     // Jobs that wait one behind the other mostly ask for the same: they share it.
     std::shared_ptr<const JobSpec> spec_in(std::string_view bytes);
@@ -57,5 +58,14 @@ private:
     std::shared_ptr<const JobSpec> last_spec_;
     std::string last_bytes_;
 };
+
+// Columns body_hash and body_hash_high; the second is NULL for a hash of an earlier release (C5).
+inline BodyHash hash_in(const Found& row, int first) {
+    if (row.is_null(first + 1)) return {.low = row.bits(first), .is_short = true};
+    return {.low = row.bits(first), .high = row.bits(first + 1)};
+}
+inline Value high_of(const BodyHash& hash) {
+    return hash.is_short ? Value(nullptr) : Value(hash.high);
+}
 
 }  // namespace perdure::store::sqlite

@@ -16,7 +16,8 @@ constexpr const char* line_of_places =
     " ORDER BY rank, since, job LIMIT ?";
 constexpr const char* line_of_jobs =
     "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life, ready.job,"
-    " job.shape, body_hash, submitted_at, spec FROM ready LEFT JOIN job ON id = ready.job"
+    " job.shape, body_hash, body_hash_high, submitted_at, spec FROM ready"
+    " LEFT JOIN job ON id = ready.job"
     " WHERE ready.shape = ? AND (rank, since, ready.job) > (?, ?, ?)"
     " ORDER BY rank, since, ready.job LIMIT ?";
 
@@ -76,7 +77,8 @@ bool is_noted(const JobRow& job, const Outcome& outcome) {
 
 PlaceTables::PlaceTables(Connection& c, Loader& load)
     : load_(load),
-      insert_job_(c, "INSERT INTO job (id, shape, body_hash, submitted_at, spec)", 5, {0, 2, 4}),
+      insert_job_(c, "INSERT INTO job (id, shape, body_hash, body_hash_high, submitted_at, spec)",
+                  6, {0, 2, 3, 5}),
       insert_ready_(c,
                     "INSERT INTO ready (shape, rank, since, job, queue_deadline, kept_until, avoid,"
                     " avoid_until, wake_at, life)",
@@ -218,8 +220,8 @@ void PlaceTables::leave(const Stretch& stretch) {
 
 void PlaceTables::enter(JobRow& job) {
     if (!job.stored)
-        insert_job_.add(
-            {job.id, job.shape, job.body_hash, job.submitted_at, Value::blob(encode(*job.spec))});
+        insert_job_.add({job.id, job.shape, job.body_hash.low, high_of(job.body_hash),
+                         job.submitted_at, Value::blob(encode(*job.spec))});
     for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) {
         auto& attempt = job.attempts[i];
         if (!attempt.unsaved) continue;

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "store/engine/rows/codec.h"
+#include "store/sqlite/tables/load.h"
 
 namespace perdure::store::sqlite {
 namespace {
@@ -61,8 +62,8 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
       delete_session_(c, "DELETE FROM session WHERE id = ?"),
       delete_directory_(c, "DELETE FROM directory WHERE session = ?"),
       put_key_(c,
-               "INSERT OR REPLACE INTO idempotency (tenant, key, job, body_hash, gone_as,"
-               " kept_until) VALUES (?, ?, ?, ?, ?, ?)"),
+               "INSERT OR REPLACE INTO idempotency (tenant, key, job, body_hash, body_hash_high,"
+               " gone_as, kept_until) VALUES (?, ?, ?, ?, ?, ?, ?)"),
       drop_key_(c, "DELETE FROM idempotency WHERE tenant = ? AND key = ?"),
       old_keys_(c,
                 "SELECT tenant, key FROM idempotency WHERE kept_until <= ?"
@@ -206,7 +207,8 @@ void SmallTables::write(const Recovery& entry) {
 void SmallTables::write(const KeyName& name, const IdempotencyRow& row) {
     std::optional<std::int64_t> gone;
     if (row.gone) gone = code(*row.gone);
-    put_key_.run({name.first, name.second, row.job, row.body_hash, gone, row.until});
+    put_key_.run({name.first, name.second, row.job, row.body_hash.low, high_of(row.body_hash), gone,
+                  row.until});
 }
 
 void SmallTables::write(const SessionRow& s) {
