@@ -1,129 +1,399 @@
 #!/usr/bin/env python3
-"""Changes one condition of the store's engine at a time and sees whether anybody notices.
+"""Changes one condition or statement of the store's engine at a time and sees which test notices.
 
-    tools/mutate.py [--list] [--sample N] [--first N] [--seeds N] [--under DIR]
+    tools/mutate.py [--under DIR] [--minutes N] [--seeds N] [--again] [--only PATH:LINE]
+    tools/mutate.py --list | --report
 
-A mutant is one place in src/store/engine where a comparison is flipped or moved by one, a `!` is
-dropped, `&&` and `||` are exchanged, or a guard never holds. Each is built in a work tree of its
-own (build/mutants) and tried by the contract on tables in memory, then by the simulator. Of who
-survives both, either a test is missing, or the condition is not needed.
+All mutants are built into one program (mutate_cpp.py says how), in a copy of the tree under
+build/mutants; an environment variable chooses one. Those that do not compile are dropped. Which
+test reaches which mutant is learnt once, so that a mutant costs only the tests that can notice it:
+quick ones of the contract on tables in memory, the engine's own, the rest of the contract, the
+simulator. Each fate is added to build/mutants/journal.jsonl: a campaign that was stopped goes on.
+docs/mutants.md tells what came of it.
 """
 
 import argparse
-import random
+import hashlib
+import json
+import os
 import re
+import resource
+import shutil
 import subprocess
 import sys
+import time
+from collections import Counter
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import mutate_cpp
+import mutate_places
+
 ROOT = Path(__file__).resolve().parent.parent
-TREE = ROOT / "build" / "mutants"
+HOME = ROOT / "build" / "mutants"
+# Elsewhere, if the compiler's cache knows the sources by another path.
+TREE = Path(os.environ.get("MUTANTS_TREE", HOME / "tree"))
+BIN = TREE / "build" / "bin"
+TARGETS = ["contract_test", "store_engine_test", "perdure-sim"]
+ENGINE = "src/store/engine"
+# What matters most goes first.
+ORDER = [ENGINE + "/apply", ENGINE + "/state", ENGINE + "/rows", ENGINE]
+QUICK_SECONDS = 0.3
+OTHERS = ("engine", "simulator")  # than the contract
+BYTES_MAX = 6 << 30
+# A mutated condition looks odd to a compiler.
+QUIET = """
+foreach(target perdure_store_engine perdure_store_memory perdure_store_sqlite store_engine_test
+        contract_cases contract_test)
+  target_compile_options(${target} PRIVATE -w)
+endforeach()
+"""
 
-EXCHANGES = [
-    (re.compile(r" == "), " != "),
-    (re.compile(r" != "), " == "),
-    (re.compile(r" <= "), " < "),
-    (re.compile(r" >= "), " > "),
-    (re.compile(r" < "), " <= "),
-    (re.compile(r" > "), " >= "),
-    (re.compile(r" && "), " || "),
-    (re.compile(r" \|\| "), " && "),
-    (re.compile(r"(?<=[(\s])!(?=[a-z(])"), ""),
-    (re.compile(r"\bif \((?=.*\) (?:return|continue|break|\w+[.(]))"), "if (false && "),
-]
-# What only deliberate bugs, probes, includes and assertions say is not the engine's own.
-IGNORED = re.compile(r"^\s*(//|#|using |template|namespace|PERDURE_ASSERT)|zoo\(|reached<|operator")
+HEADER = """// One program holds all mutants; PERDURE_MUTANT chooses one by its number.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace perdure {
+
+struct Mutants {
+    int chosen = 0;
+    std::FILE* file = nullptr;  // gets the number of each that is reached
+    bool reached[%d] = {};
+
+    Mutants() {
+        if (const char* number = std::getenv("PERDURE_MUTANT")) chosen = std::atoi(number);
+        if (const char* path = std::getenv("PERDURE_MUTANTS_REACHED")) file = std::fopen(path, "a");
+        if (file) std::setbuf(file, nullptr);  // a process may end in any way
+    }
+};
+
+inline Mutants mutants;
+
+inline bool mutant(int number) {
+    if (!mutants.reached[number]) {
+        mutants.reached[number] = true;
+        if (mutants.file) std::fprintf(mutants.file, "%%d\\n", number);
+    }
+    return number == mutants.chosen;
+}
+
+}  // namespace perdure
+"""
 
 
-def code_of(line):
-    """The line without its comment and with its texts blanked."""
-    line = re.sub(r'"(\\.|[^"\\])*"', lambda m: '"' + "_" * (len(m.group()) - 2) + '"', line)
-    return line.split("//")[0]
+# --- the tree --------------------------------------------------------------------------------
+
+def rank(path):
+    return next((i for i, folder in enumerate(ORDER) if str(path).startswith(folder)), len(ORDER))
 
 
-def mutants_of(path):
-    lines = path.read_text().splitlines()
-    for number, line in enumerate(lines):
-        if IGNORED.search(line):
-            continue
-        code = code_of(line)
-        for pattern, by in EXCHANGES:
-            for found in pattern.finditer(code):
-                yield number, line[:found.start()] + by + line[found.end():]
+def mutated_files(root=ROOT):
+    files = [path.relative_to(root) for path in (root / ENGINE).rglob("*")
+             if path.suffix in (".cpp", ".h") and not path.name.endswith("_test.cpp")]
+    return sorted(files, key=lambda path: (rank(path), str(path)))
 
 
-def all_mutants(under):
-    for path in sorted((ROOT / under).rglob("*.cpp")):
-        if path.name.endswith("_test.cpp"):
-            continue
-        for number, changed in mutants_of(path):
-            yield path.relative_to(ROOT), number, changed
+def all_mutants(root=ROOT):
+    """(source of each file, all mutants), numbered from 1."""
+    sources, mutants = {}, []
+    for path in mutated_files(root):
+        sources[str(path)] = mutate_places.Source((root / path).read_text())
+        mutants += mutate_cpp.mutants_of(str(path), sources[str(path)])
+    for number, mutant in enumerate(mutants, 1):
+        mutant.number = number
+    return sources, mutants
 
 
-def run(*command, limit=600):
+def put(path, text):
+    """Writes what has changed only: the rest need not be compiled again."""
+    if path.exists() and path.read_bytes() == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text)
+
+
+def copy_tree(but):
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT,
+                            capture_output=True, text=True, check=True).stdout.split("\n")
+    files = {name for name in listed if name and (ROOT / name).is_file()}
+    for name in files - set(but):
+        put(TREE / name, (ROOT / name).read_bytes())
+        shutil.copymode(ROOT / name, TREE / name)
+    for folder in ("src", "tests"):
+        for path in (TREE / folder).rglob("*"):
+            if path.is_file() and str(path.relative_to(TREE)) not in files | {"src/base/mutant.h"}:
+                path.unlink()
+
+
+def write_schemata(sources, mutants, dropped):
+    texts = {}
+    for path, source in sources.items():
+        kept = [m for m in mutants if m.path == path and m.name not in dropped]
+        rendering = mutate_cpp.Rendering(source, kept)
+        misplaced = {id(place) for place in rendering.misplaced}
+        dropped.update({m.name: "misplaced" for m in kept if id(m.place) in misplaced})
+        include = '#include "base/mutant.h"\n'
+        text = rendering.text()
+        texts[path] = text.replace("#pragma once\n", "#pragma once\n" + include, 1) \
+            if path.endswith(".h") else include + text
+        put(TREE / path, texts[path].encode())
+    return texts
+
+
+def compile_tree():
+    if not (TREE / "build" / "build.ninja").exists():
+        subprocess.run(["cmake", "-S", str(TREE), "-B", str(TREE / "build"), "-G", "Ninja",
+                        "-DCMAKE_BUILD_TYPE=Release"], check=True, capture_output=True)
+    built = subprocess.run(["nice", "-n", "10", "ninja", "-C", str(TREE / "build"), "-k", "0",
+                            "-j", str(min(2, os.cpu_count() or 1)), *TARGETS],
+                           capture_output=True, text=True, errors="replace", check=False)
+    return built.returncode == 0, built.stdout
+
+
+def not_compiling(log, texts):
+    """Numbers of the innermost marks that errors stand in."""
+    numbers, around = set(), set()
+    for path, line, column in re.findall(r"store/engine/([\w/.]+):(\d+):(\d+):[^\n]* error: ", log):
+        text = texts.get(f"{ENGINE}/{path}")
+        marks = mutate_cpp.marks_at(text, int(line), int(column)) if text else []
+        numbers.update(marks[-1:])
+        around.update(marks[:-1])
+    return numbers - around or numbers
+
+
+def build():
+    """Builds all that compiles. (mutants, why each dropped one was)"""
+    sources, mutants = all_mutants()
+    known = HOME / "dropped.json"
+    names = {m.name for m in mutants}
+    dropped = json.loads(known.read_text()) if known.exists() else {}
+    dropped = {name: why for name, why in dropped.items() if name in names}
+    by_place = {}
+    for mutant in mutants:
+        by_place.setdefault(id(mutant.place), []).append(mutant)
+    by_number = {m.number: by_place[id(m.place)] for m in mutants}
+    copy_tree([*sources, "CMakeLists.txt"])
+    put(TREE / "CMakeLists.txt", (ROOT / "CMakeLists.txt").read_bytes() + QUIET.encode())
+    put(TREE / "src/base/mutant.h", (HEADER % (len(mutants) + 1)).encode())
+    while True:
+        texts = write_schemata(sources, mutants, dropped)
+        print(f"building {len(mutants) - len(dropped)} mutants", flush=True)
+        done, log = compile_tree()
+        (HOME / "build.log").write_text(log)
+        if done:
+            break
+        failed = not_compiling(log, texts)
+        if not failed:
+            sys.exit(f"the tree does not build, and not by a mutant: see {HOME}/build.log")
+        for number in failed:
+            dropped.update({m.name: "does not compile" for m in by_number[number]})
+        known.write_text(json.dumps(dropped, indent=1))
+    known.write_text(json.dumps(dropped, indent=1))
+    return mutants, dropped
+
+
+# --- tests -----------------------------------------------------------------------------------
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES_MAX, BYTES_MAX))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.setpgid(0, 0)
+    os.nice(10)
+
+
+def run(command, limit, **environment):
+    """(whether it ended well, what it printed). One that never ends has not."""
+    process = subprocess.Popen(command, cwd=HOME, text=True, errors="replace",
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               env={**os.environ, **environment}, preexec_fn=limited)
     try:
-        done = subprocess.run(command, cwd=TREE, capture_output=True, text=True, errors="replace",
-                              timeout=limit, check=False)
-        return done.returncode
+        text, _ = process.communicate(timeout=limit)
+        return process.returncode == 0, text
     except subprocess.TimeoutExpired:
-        return "it never ended"
+        os.killpg(process.pid, 9)
+        process.communicate()
+        return False, "it never ended"
 
 
-def prepare():
-    if not TREE.exists():
-        subprocess.run(["git", "worktree", "add", "--detach", str(TREE)], cwd=ROOT, check=True)
-    subprocess.run(["git", "checkout", "--detach", "--force", "main"], cwd=TREE, check=True)
-    subprocess.run(["cmake", "--preset", "release"], cwd=TREE, check=True, capture_output=True)
-    if run("cmake", "--build", "build", "--target", "contract_test", "perdure-sim",
-           limit=3600) != 0:
-        sys.exit("the tree does not build: nothing was tried")
+def contract(tests):
+    return [str(BIN / "contract_test"), "--gtest_brief=1", "--gtest_fail_fast",
+            "--gtest_filter=" + ":".join(tests)]
 
 
-def fate_of(seeds):
-    """Who has noticed it, or None."""
-    if run("cmake", "--build", "build", "--target", "contract_test", "perdure-sim") != 0:
-        return "compiler"
-    if run("build/bin/contract_test", "--gtest_fail_fast", "--gtest_brief=1",
-           "--gtest_filter=-*sqlite*", limit=120) != 0:
-        return "contract"
-    if run("build/bin/perdure-sim", "--seeds", str(seeds), "--first", "1", "--mode", "both",
-           limit=300) != 0:
-        return "simulator"
-    return None
+def engine():
+    return [str(BIN / "store_engine_test"), "--gtest_brief=1", "--gtest_fail_fast"]
+
+
+def simulator(seeds):
+    return [str(BIN / "perdure-sim"), "--first", "1", "--seeds", str(seeds), "--mode", "both",
+            "--store", "memory", "--jobs", "1"]
+
+
+def contract_tests():
+    text = run([str(BIN / "contract_test"), "--gtest_list_tests"], 60)[1]
+    suite, tests = "", []
+    for line in text.splitlines():
+        if not line.startswith(" "):
+            suite = line.split()[0] if line.strip() else ""
+        elif "sqlite" not in line + suite:
+            tests.append(suite + line.split()[0])
+    return tests
+
+
+def reach_of(command, what):
+    """(seconds, numbers of the mutants that it reaches)."""
+    path = HOME / "reached.txt"
+    path.unlink(missing_ok=True)
+    began = time.monotonic()
+    passed, text = run(command, 1200, PERDURE_MUTANTS_REACHED=str(path))
+    took = time.monotonic() - began
+    if not passed:
+        sys.exit(f"{what} fails without any mutant: nothing can be learnt\n{text[-3000:]}")
+    return took, sorted({int(n) for n in path.read_text().split()}) if path.exists() else []
+
+
+def learn(seeds):
+    """Which test reaches which mutant. Kept as long as the programs are the same."""
+    digest = hashlib.sha256(str(seeds).encode())
+    for target in TARGETS:
+        digest.update((BIN / target).read_bytes())
+    kept = HOME / "reach.json"
+    if kept.exists():
+        known = json.loads(kept.read_text())
+        if known["of"] == digest.hexdigest():
+            return known["reach"]
+    reach = {}
+    for test in contract_tests():
+        reach[test] = reach_of(contract([test]), test)
+    reach["engine"] = reach_of(engine(), "engine")
+    reach["simulator"] = reach_of(simulator(seeds), "simulator")
+    kept.write_text(json.dumps({"of": digest.hexdigest(), "reach": reach}))
+    print("learnt in", ", ".join(
+        f"{name}: {seconds:.1f} s" for name, seconds in
+        [("contract", sum(s for t, (s, _) in reach.items() if t not in OTHERS)),
+         ("engine", reach["engine"][0]), ("simulator", reach["simulator"][0])]), flush=True)
+    return reach
+
+
+def stages(number, reach, seeds):
+    """(name, command, usual seconds) of what can notice it, what is cheap first."""
+    tests = sorted((seconds, test) for test, (seconds, reached) in reach.items()
+                   if test not in OTHERS and number in reached)
+    quick, rest, spent = [], [], 0.0
+    for seconds, test in tests:
+        spent += seconds
+        (quick if spent <= QUICK_SECONDS or not quick else rest).append((seconds, test))
+    if quick:
+        yield "contract", contract([t for _, t in quick]), sum(s for s, _ in quick)
+    if number in reach["engine"][1]:
+        yield "engine", engine(), reach["engine"][0]
+    if rest:
+        yield "contract", contract([t for _, t in rest]), sum(s for s, _ in rest)
+    if number in reach["simulator"][1]:
+        yield "simulator", simulator(seeds), reach["simulator"][0]
+
+
+def fate_of(number, reach, seeds):
+    """(what has noticed it, or None; the first words about it)."""
+    tried = False
+    for name, command, usual in stages(number, reach, seeds):
+        tried = True
+        passed, text = run(command, 10 + 6 * usual, PERDURE_MUTANT=str(number))
+        if not passed:
+            found = re.search(r"^\[  FAILED  \] (\S+)", text, re.M)
+            words = found.group(1) if found else "".join(text.strip().splitlines()[-1:])
+            return name, words[:120]
+    return (None, "") if tried else ("unreached", "")
+
+
+# --- the campaign ----------------------------------------------------------------------------
+
+def journal():
+    """The last fate of each, by name."""
+    path = HOME / "journal.jsonl"
+    entries = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return {entry["name"]: entry for entry in entries}
+
+
+def wanted(mutants, options):
+    known = journal()
+    for mutant in mutants:
+        if not mutant.path.startswith(options.under):
+            continue
+        if options.only:
+            if f"{mutant.path}:{mutant.line}".endswith(options.only):
+                yield mutant
+            continue
+        entry = known.get(mutant.name)
+        if not entry or options.again and entry["fate"] in ("SURVIVES", "unreached"):
+            yield mutant
+
+
+def campaign(options):
+    HOME.mkdir(parents=True, exist_ok=True)
+    mutants, dropped = build()
+    reach = learn(options.seeds)
+    reach = {test: (seconds, set(reached)) for test, (seconds, reached) in reach.items()}
+    todo = [m for m in wanted(mutants, options) if m.name not in dropped]
+    ends_at = time.monotonic() + 60 * options.minutes
+    with (HOME / "journal.jsonl").open("a") as out:
+        for i, mutant in enumerate(todo):
+            if time.monotonic() > ends_at:
+                print(f"stopped: {len(todo) - i} are left")
+                break
+            began = time.monotonic()
+            fate, words = fate_of(mutant.number, reach, options.seeds)
+            took = time.monotonic() - began
+            entry = {"name": mutant.name, "path": mutant.path, "line": mutant.line,
+                     "kind": mutant.kind, "text": mutant.text, "fate": fate or "SURVIVES",
+                     "by": words, "seconds": round(took, 2)}
+            out.write(json.dumps(entry) + "\n")
+            out.flush()
+            print(f"{entry['fate']:10} {took:6.1f} s {mutant.path}:{mutant.line}: {mutant.text}",
+                  flush=True)
+    report(mutants)
+
+
+def report(mutants):
+    """What came of those that exist now."""
+    names = {m.name: m for m in mutants}
+    entries = [e for name, e in journal().items() if name in names]
+    dropped = HOME / "dropped.json"
+    dropped = json.loads(dropped.read_text()) if dropped.exists() else {}
+    gone = sum(name in names for name in dropped)
+    fates = Counter(entry["fate"] for entry in entries)
+    print(f"{len(mutants)} mutants, {gone} dropped, {len(entries)} tried:",
+          ", ".join(f"{fate} {count}" for fate, count in fates.most_common()))
+    for entry in entries:
+        if entry["fate"] in ("SURVIVES", "unreached"):
+            line = names[entry["name"]].line
+            print(f"{entry['fate']:10} {entry['path']}:{line}: {entry['text']}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="only list the mutants")
-    parser.add_argument("--sample", type=int, help="try so many of them, drawn by --first")
-    parser.add_argument("--first", type=int, default=1, help="the seed of the draw (1)")
-    parser.add_argument("--seeds", type=int, default=100, help="of the simulator (100)")
-    parser.add_argument("--under", default="src/store/engine", help="folder (src/store/engine)")
+    parser.add_argument("--report", action="store_true", help="only say what the journal says")
+    parser.add_argument("--under", default=ENGINE, help=f"folder or file ({ENGINE})")
+    parser.add_argument("--only", help="those of this line, whatever the journal says: PATH:LINE")
+    parser.add_argument("--again", action="store_true", help="survivors once more")
+    parser.add_argument("--minutes", type=float, default=1e6, help="stop after that")
+    parser.add_argument("--seeds", type=int, default=20, help="of the simulator, each mode (20)")
     options = parser.parse_args()
-
-    mutants = list(all_mutants(options.under))
-    if options.sample:
-        drawn = random.Random(options.first).sample(mutants, min(options.sample, len(mutants)))
-        mutants = sorted(drawn, key=lambda mutant: mutant[:2])
     if options.list:
-        for path, number, changed in mutants:
-            print(f"{path}:{number + 1}: {changed.strip()}")
+        mutants = [m for m in all_mutants()[1] if m.path.startswith(options.under)]
+        for mutant in mutants:
+            print(f"{mutant.path}:{mutant.line}: {mutant.text}")
         print(f"{len(mutants)} mutants")
-        return
-    prepare()
-    noticed = 0
-    for path, number, changed in mutants:
-        target = TREE / path
-        before = target.read_text()
-        lines = before.splitlines()
-        lines[number] = changed
-        target.write_text("\n".join(lines) + "\n")
-        fate = fate_of(options.seeds)
-        target.write_text(before)
-        print(f"{fate or 'SURVIVES':10} {path}:{number + 1}: {changed.strip()}", flush=True)
-        noticed += fate is not None
-    print(f"{noticed} of {len(mutants)} mutants were noticed")
+    elif options.report:
+        report(all_mutants()[1])
+    else:
+        campaign(options)
 
 
 if __name__ == "__main__":
