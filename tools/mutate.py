@@ -8,17 +8,19 @@ All mutants are built into one program (mutate_cpp.py says how), in a copy of th
 build/mutants; an environment variable chooses one. Those that do not compile are dropped. Which
 test reaches which mutant is learnt once, so that a mutant costs only the tests that can notice it:
 quick ones of the contract on tables in memory, the engine's own, the rest of the contract, the
-simulator. Each fate is added to build/mutants/journal.jsonl: a campaign that was stopped goes on.
+simulator, and with --sqlite those of SQLite's tables. Each fate is added to build/mutants/journal.jsonl: a campaign that was stopped goes on.
 docs/mutants.md tells what came of it.
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -36,12 +38,13 @@ HOME = ROOT / "build" / "mutants"
 # Elsewhere, if the compiler's cache knows the sources by another path.
 TREE = Path(os.environ.get("MUTANTS_TREE", HOME / "tree"))
 BIN = TREE / "build" / "bin"
-TARGETS = ["contract_test", "store_engine_test", "perdure-sim"]
+TARGETS = ["contract_test", "store_engine_test", "perdure-sim", "store_sqlite_test"]
 ENGINE = "src/store/engine"
 # What matters most goes first.
 ORDER = [ENGINE + "/apply", ENGINE + "/state", ENGINE + "/rows", ENGINE]
 QUICK_SECONDS = 0.3
-OTHERS = ("engine", "simulator")  # than the contract
+SEEDS = 60
+OTHERS = ("engine", "simulator", "sqlite")  # than the contract
 BYTES_MAX = 6 << 30
 # A mutated condition looks odd to a compiler.
 QUIET = """
@@ -49,39 +52,6 @@ foreach(target perdure_store_engine perdure_store_memory perdure_store_sqlite st
         contract_cases contract_test)
   target_compile_options(${target} PRIVATE -w)
 endforeach()
-"""
-
-HEADER = """// One program holds all mutants; PERDURE_MUTANT chooses one by its number.
-#pragma once
-
-#include <cstdio>
-#include <cstdlib>
-
-namespace perdure {
-
-struct Mutants {
-    int chosen = 0;
-    std::FILE* file = nullptr;  // gets the number of each that is reached
-    bool reached[%d] = {};
-
-    Mutants() {
-        if (const char* number = std::getenv("PERDURE_MUTANT")) chosen = std::atoi(number);
-        if (const char* path = std::getenv("PERDURE_MUTANTS_REACHED")) file = std::fopen(path, "a");
-        if (file) std::setbuf(file, nullptr);  // a process may end in any way
-    }
-};
-
-inline Mutants mutants;
-
-inline bool mutant(int number) {
-    if (!mutants.reached[number]) {
-        mutants.reached[number] = true;
-        if (mutants.file) std::fprintf(mutants.file, "%%d\\n", number);
-    }
-    return number == mutants.chosen;
-}
-
-}  // namespace perdure
 """
 
 
@@ -178,7 +148,7 @@ def build():
     by_number = {m.number: by_place[id(m.place)] for m in mutants}
     copy_tree([*sources, "CMakeLists.txt"])
     put(TREE / "CMakeLists.txt", (ROOT / "CMakeLists.txt").read_bytes() + QUIET.encode())
-    put(TREE / "src/base/mutant.h", (HEADER % (len(mutants) + 1)).encode())
+    put(TREE / "src/base/mutant.h", (mutate_cpp.HEADER % (len(mutants) + 1)).encode())
     while True:
         texts = write_schemata(sources, mutants, dropped)
         print(f"building {len(mutants) - len(dropped)} mutants", flush=True)
@@ -214,9 +184,11 @@ def run(command, limit, **environment):
         text, _ = process.communicate(timeout=limit)
         return process.returncode == 0, text
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        process.communicate()
         return False, "it never ended"
+    finally:  # also if the campaign is stopped
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def contract(tests):
@@ -224,8 +196,8 @@ def contract(tests):
             "--gtest_filter=" + ":".join(tests)]
 
 
-def engine():
-    return [str(BIN / "store_engine_test"), "--gtest_brief=1", "--gtest_fail_fast"]
+def unit_tests(program):
+    return [str(BIN / program), "--gtest_brief=1", "--gtest_fail_fast"]
 
 
 def simulator(seeds):
@@ -256,9 +228,9 @@ def reach_of(command, what):
     return took, sorted({int(n) for n in path.read_text().split()}) if path.exists() else []
 
 
-def learn(seeds):
+def learn():
     """Which test reaches which mutant. Kept as long as the programs are the same."""
-    digest = hashlib.sha256(str(seeds).encode())
+    digest = hashlib.sha256()
     for target in TARGETS:
         digest.update((BIN / target).read_bytes())
     kept = HOME / "reach.json"
@@ -269,17 +241,23 @@ def learn(seeds):
     reach = {}
     for test in contract_tests():
         reach[test] = reach_of(contract([test]), test)
-    reach["engine"] = reach_of(engine(), "engine")
-    reach["simulator"] = reach_of(simulator(seeds), "simulator")
+    reach["engine"] = reach_of(unit_tests("store_engine_test"), "engine")
+    reach["simulator"] = reach_of(simulator(SEEDS), "simulator")
+    reach["sqlite"] = reach_of(unit_tests("store_sqlite_test"), "sqlite")
     kept.write_text(json.dumps({"of": digest.hexdigest(), "reach": reach}))
-    print("learnt in", ", ".join(
-        f"{name}: {seconds:.1f} s" for name, seconds in
-        [("contract", sum(s for t, (s, _) in reach.items() if t not in OTHERS)),
-         ("engine", reach["engine"][0]), ("simulator", reach["simulator"][0])]), flush=True)
+    seconds = {name: reach[name][0] for name in OTHERS}
+    seconds["contract"] = sum(s for test, (s, _) in reach.items() if test not in OTHERS)
+    print("learnt in", ", ".join(f"{name} {s:.1f} s" for name, s in seconds.items()), flush=True)
     return reach
 
 
-def stages(number, reach, seeds):
+def on_sqlite(tests):
+    """The same tests on SQLite. The last digits of a name are a seed, of which it has fewer."""
+    return sorted({re.sub("/memory(_restarted)?", "/sqlite_inline", test) for test in tests
+                   if not test.startswith("Memory/")})
+
+
+def stages(number, reach, options):
     """(name, command, usual seconds) of what can notice it, what is cheap first."""
     tests = sorted((seconds, test) for test, (seconds, reached) in reach.items()
                    if test not in OTHERS and number in reached)
@@ -290,17 +268,24 @@ def stages(number, reach, seeds):
     if quick:
         yield "contract", contract([t for _, t in quick]), sum(s for s, _ in quick)
     if number in reach["engine"][1]:
-        yield "engine", engine(), reach["engine"][0]
+        yield "engine", unit_tests("store_engine_test"), reach["engine"][0]
     if rest:
         yield "contract", contract([t for _, t in rest]), sum(s for s, _ in rest)
-    if number in reach["simulator"][1]:
-        yield "simulator", simulator(seeds), reach["simulator"][0]
+    if options.seeds and number in reach["simulator"][1]:
+        usual = reach["simulator"][0] * options.seeds / SEEDS
+        yield "simulator", simulator(options.seeds), usual
+    if not options.sqlite:
+        return
+    if number in reach["sqlite"][1]:
+        yield "sqlite", unit_tests("store_sqlite_test"), reach["sqlite"][0]
+    if tests:
+        yield "sqlite", contract(on_sqlite(t for _, t in tests)), 10 * spent
 
 
-def fate_of(number, reach, seeds):
+def fate_of(number, reach, options):
     """(what has noticed it, or None; the first words about it)."""
     tried = False
-    for name, command, usual in stages(number, reach, seeds):
+    for name, command, usual in stages(number, reach, options):
         tried = True
         passed, text = run(command, 10 + 6 * usual, PERDURE_MUTANT=str(number))
         if not passed:
@@ -336,8 +321,9 @@ def wanted(mutants, options):
 def campaign(options):
     HOME.mkdir(parents=True, exist_ok=True)
     mutants, dropped = build()
-    reach = learn(options.seeds)
-    reach = {test: (seconds, set(reached)) for test, (seconds, reached) in reach.items()}
+    reach = learn()
+    reach = {test: (seconds, set(reached)) for test, (seconds, reached) in reach.items()
+             if test in OTHERS or seconds <= options.test_max}
     todo = [m for m in wanted(mutants, options) if m.name not in dropped]
     ends_at = time.monotonic() + 60 * options.minutes
     with (HOME / "journal.jsonl").open("a") as out:
@@ -346,7 +332,7 @@ def campaign(options):
                 print(f"stopped: {len(todo) - i} are left")
                 break
             began = time.monotonic()
-            fate, words = fate_of(mutant.number, reach, options.seeds)
+            fate, words = fate_of(mutant.number, reach, options)
             took = time.monotonic() - began
             entry = {"name": mutant.name, "path": mutant.path, "line": mutant.line,
                      "kind": mutant.kind, "text": mutant.text, "fate": fate or "SURVIVES",
@@ -383,8 +369,12 @@ def main():
     parser.add_argument("--only", help="those of this line, whatever the journal says: PATH:LINE")
     parser.add_argument("--again", action="store_true", help="survivors once more")
     parser.add_argument("--minutes", type=float, default=1e6, help="stop after that")
-    parser.add_argument("--seeds", type=int, default=20, help="of the simulator, each mode (20)")
+    parser.add_argument("--sqlite", action="store_true", help="try tests of SQLite's tables too")
+    parser.add_argument("--test-max", type=float, default=1e6,
+                        help="leave out tests that take more seconds than this")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="of the simulator, each mode; 0: without it")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     if options.list:
         mutants = [m for m in all_mutants()[1] if m.path.startswith(options.under)]
         for mutant in mutants:

@@ -19,6 +19,39 @@ from mutate_places import LOGIC, MOVED, Place
 # If two places have the same tokens: the innermost kind first.
 KINDS = ["not", "compare", "logic", "guard", "statement"]
 
+HEADER = """// One program holds all mutants; PERDURE_MUTANT chooses one by its number.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace perdure {
+
+struct Mutants {
+    int chosen = 0;
+    std::FILE* file = nullptr;  // gets the number of each that is reached
+    bool reached[%d] = {};
+
+    Mutants() {
+        if (const char* number = std::getenv("PERDURE_MUTANT")) chosen = std::atoi(number);
+        if (const char* path = std::getenv("PERDURE_MUTANTS_REACHED")) file = std::fopen(path, "a");
+        if (file) std::setbuf(file, nullptr);  // a process may end in any way
+    }
+};
+
+inline Mutants mutants;
+
+inline bool mutant(int number) {
+    if (!mutants.reached[number]) {
+        mutants.reached[number] = true;
+        if (mutants.file) std::fprintf(mutants.file, "%%d\\n", number);
+    }
+    return number == mutants.chosen;
+}
+
+}  // namespace perdure
+"""
+
 
 @dataclass
 class Mutant:
@@ -45,7 +78,7 @@ def mutants_of(path, source):
     """All of a file, in order; names count what is written alike."""
     seen = {}
     for place in sorted(source.places, key=lambda p: (p.first, p.at)):
-        operator = source.tokens[place.at].start - source.tokens[place.first].start
+        operator = max(source.tokens[place.at].start - source.tokens[place.first].start, 0)
         for what in place.changes:
             original, change = describe(source, place, what)
             base = f"{path}: {original} [{change}" + (f" at {operator}]" if operator else "]")

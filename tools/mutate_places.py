@@ -111,11 +111,11 @@ class Source:
         return place.kind != "guard" or is_zoo(words) or "&&" in words
 
     def is_constant(self, i):
-        """In the brackets of static_assert or requires, or in a constant's value."""
+        """In the brackets of an assertion or of requires, or in a constant's value."""
         while i >= 0:
             around = self.enclosing[i]
             before = self.tokens[around - 1].text if around > 0 else ""
-            if before in ("static_assert", "constexpr", "requires", "explicit", "noexcept"):
+            if before in ("static_assert", "PERDURE_ASSERT", "constexpr", "requires", "noexcept"):
                 return True
             if around < 0 or self.tokens[around].text == "{":
                 return self.statement_words(i)[:1] in (["constexpr"], ["static_assert"])

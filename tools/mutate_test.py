@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Shows that mutate_cpp.py finds what can be mutated, and that one program holds all of it."""
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -71,7 +72,7 @@ class Places(unittest.TestCase):
     def test_statements_are_calls_and_assignments(self):
         self.assertEqual(
             self.in_function("int d = a;\nstd::map<int, int> e;\nf(a, b, c);\nd += f(d, 1, 2);\n"
-                             "++d;\nfor (;;) g(d);\nPERDURE_ASSERT(d);\nh = {d++, f(a)};"),
+                             "++d;\nfor (;;) g(d);\nPERDURE_ASSERT(d == 1);\nh = {d++, f(a)};"),
             ["f ( a , b , c ) ;  [left out]", "d += f ( d , 1 , 2 ) ;  [left out]",
              "++ d ;  [left out]", "g ( d ) ;  [left out]",
              "h = { d ++ , f ( a ) } ;  [left out]"])
@@ -172,18 +173,26 @@ int main() {
 
 class Order(unittest.TestCase):
     REACH = {"A.quick": (0.1, {1}), "A.slow": (9.0, {1, 2}), "A.other": (0.1, {2}),
-             "engine": (1.0, {1}), "simulator": (5.0, {1, 3})}
+             "engine": (1.0, {1}), "simulator": (5.0, {1, 3}), "sqlite": (5.0, {3, 5})}
 
-    def stages(self, number):
+    def stages(self, number, sqlite=False):
+        options = argparse.Namespace(seeds=1, sqlite=sqlite)
         return [(name, command[-1] if name == "contract" else "")
-                for name, command, _ in mutate.stages(number, self.REACH, 1)]
+                for name, command, _ in mutate.stages(number, self.REACH, options)]
 
     def test_only_what_reaches_a_mutant_is_run_and_what_is_cheap_goes_first(self):
         self.assertEqual(self.stages(1), [("contract", "--gtest_filter=A.quick"), ("engine", ""),
                                           ("contract", "--gtest_filter=A.slow"),
                                           ("simulator", "")])
         self.assertEqual(self.stages(3), [("simulator", "")])
-        self.assertEqual(mutate.fate_of(4, self.REACH, 1), ("unreached", ""))
+        self.assertEqual(self.stages(3, sqlite=True), [("simulator", ""), ("sqlite", "")])
+        options = argparse.Namespace(seeds=1, sqlite=False)
+        self.assertEqual(mutate.fate_of(5, self.REACH, options), ("unreached", ""))
+
+    def test_on_sqlite_a_test_has_another_name(self):
+        self.assertEqual(mutate.on_sqlite(["A/B.c/memory_restarted", "A/B.c/memory", "Memory/D.e/f",
+                                           "A/R.h/memory_17"]),
+                         ["A/B.c/sqlite_inline", "A/R.h/sqlite_inline_17"])
 
 
 if __name__ == "__main__":
