@@ -8,8 +8,9 @@ All mutants are built into one program (mutate_cpp.py says how), in a copy of th
 build/mutants; an environment variable chooses one. Those that do not compile are dropped. Which
 test reaches which mutant is learnt once, so that a mutant costs only the tests that can notice it:
 quick ones of the contract on tables in memory, the engine's own, the rest of the contract, the
-simulator, and with --sqlite those of SQLite's tables. Each fate is added to build/mutants/journal.jsonl: a campaign that was stopped goes on.
-docs/mutants.md tells what came of it.
+simulator, and with --sqlite those of SQLite's tables. Each fate is added to
+build/mutants/journal.jsonl: a campaign that was stopped goes on. docs/mutants.md tells what came
+of it.
 """
 
 import argparse
@@ -372,7 +373,8 @@ def main():
     parser.add_argument("--sqlite", action="store_true", help="try tests of SQLite's tables too")
     parser.add_argument("--test-max", type=float, default=1e6,
                         help="leave out tests that take more seconds than this")
-    parser.add_argument("--seeds", type=int, default=SEEDS, help="of the simulator, each mode; 0: without it")
+    parser.add_argument("--seeds", type=int, default=SEEDS,
+                        help="of the simulator, each mode; 0: without it")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     if options.list:
