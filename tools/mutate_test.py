@@ -13,9 +13,10 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import mutate
 import mutate_cpp
 import mutate_places
+import mutate_stages
+import mutate_tree
 
 HEAD = """
 #include <cstdio>
@@ -155,7 +156,7 @@ int main() {
         column = text.splitlines()[line - 1].index("wrong") + 1
         self.assertEqual(mutate_cpp.marks_at(text, line, column), [mutants[1].number])
         log = f"x/src/store/engine/a.cpp:{line}:{column}: error: no such thing"
-        self.assertEqual(mutate.not_compiling(log.replace(": error", ":  error"),
+        self.assertEqual(mutate_tree.not_compiling(log.replace(": error", ":  error"),
                                               {"src/store/engine/a.cpp": text}),
                          {mutants[1].number})
 
@@ -172,26 +173,28 @@ int main() {
 
 
 class Order(unittest.TestCase):
-    REACH = {"A.quick": (0.1, {1}), "A.slow": (9.0, {1, 2}), "A.other": (0.1, {2}),
-             "engine": (1.0, {1}), "simulator": (5.0, {1, 3}), "sqlite": (5.0, {3, 5})}
+    REACH = {"contract": {"A.quick": (0.1, {1}), "A.slow": (9.0, {1, 2}), "A.other": (0.1, {2})},
+             "engine": {"*": (1.0, {1})}, "simulator": {"*": (5.0, {1, 3})},
+             "sqlite": {"B.on_disk": (5.0, {3, 5})}}
 
-    def stages(self, number, sqlite=False):
-        options = argparse.Namespace(seeds=1, sqlite=sqlite)
-        return [(name, command[-1] if name == "contract" else "")
-                for name, command, _ in mutate.stages(number, self.REACH, options)]
+    def stages(self, number, names, test_max=100):
+        options = argparse.Namespace(seeds=1, stages=names, test_max=test_max)
+        return [(name, command[-1].removeprefix("--gtest_filter="))
+                for name, command, _ in mutate_stages.stages(number, self.REACH, options)]
 
     def test_only_what_reaches_a_mutant_is_run_and_what_is_cheap_goes_first(self):
-        self.assertEqual(self.stages(1), [("contract", "--gtest_filter=A.quick"), ("engine", ""),
-                                          ("contract", "--gtest_filter=A.slow"),
-                                          ("simulator", "")])
-        self.assertEqual(self.stages(3), [("simulator", "")])
-        self.assertEqual(self.stages(3, sqlite=True), [("simulator", ""), ("sqlite", "")])
-        options = argparse.Namespace(seeds=1, sqlite=False)
-        self.assertEqual(mutate.fate_of(5, self.REACH, options), ("unreached", ""))
+        usual = "contract,engine,simulator"
+        self.assertEqual(self.stages(1, usual), [("contract", "A.quick"), ("engine", "*"),
+                                                 ("contract", "A.slow"), ("simulator", "1")])
+        self.assertEqual(self.stages(1, "contract", 1), [("contract", "A.quick")])
+        self.assertEqual(self.stages(3, usual + ",sqlite"), [("simulator", "1"),
+                                                             ("sqlite", "B.on_disk")])
+        options = argparse.Namespace(seeds=1, stages=usual, test_max=100)
+        self.assertEqual(mutate_stages.fate_of(5, self.REACH, options), ("unreached", ""))
 
     def test_on_sqlite_a_test_has_another_name(self):
-        self.assertEqual(mutate.on_sqlite(["A/B.c/memory_restarted", "A/B.c/memory", "Memory/D.e/f",
-                                           "A/R.h/memory_17"]),
+        tests = ["A/B.c/memory_restarted", "A/B.c/memory", "Memory/D.e/f", "A/R.h/memory_17"]
+        self.assertEqual(mutate_stages.on_sqlite(tests),
                          ["A/B.c/sqlite_inline", "A/R.h/sqlite_inline_17"])
 
 
