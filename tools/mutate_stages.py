@@ -9,7 +9,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 
 from mutate_tree import BIN, HOME, TARGETS
 
@@ -19,20 +18,20 @@ STAGES = ("contract", "engine", "simulator", "sqlite")
 BYTES_MAX = 6 << 30
 
 
-def limited():
-    resource.setrlimit(resource.RLIMIT_AS, (BYTES_MAX, BYTES_MAX))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.setpgid(0, 0)
-    os.nice(10)
-
-
 def run(command, limit, **environment):
-    """(whether it ended well, what it printed). One that never ends has not."""
+    """(whether it ended well, what it printed). One that needs more seconds of a processor than
+    the limit never ends, and has not."""
+    def limited():
+        resource.setrlimit(resource.RLIMIT_AS, (BYTES_MAX, BYTES_MAX))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.setpgid(0, 0)
+
     process = subprocess.Popen(command, cwd=HOME, text=True, errors="replace",
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                env={**os.environ, **environment}, preexec_fn=limited)
     try:
-        text, _ = process.communicate(timeout=limit)
+        text, _ = process.communicate(timeout=60 + 30 * limit)
         return process.returncode == 0, text
     except subprocess.TimeoutExpired:
         return False, "it never ended"
@@ -64,12 +63,13 @@ def tests_of(program):
 
 
 def reach_of(command, what):
-    """(seconds, numbers of the mutants that it reaches)."""
+    """(seconds of a processor, numbers of the mutants that it reaches)."""
     path = HOME / "reached.txt"
     path.unlink(missing_ok=True)
-    began = time.monotonic()
-    passed, text = run(command, 1200, PERDURE_MUTANTS_REACHED=str(path))
-    took = time.monotonic() - began
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    passed, text = run(command, 600, PERDURE_MUTANTS_REACHED=str(path))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if not passed:
         sys.exit(f"{what} fails without any mutant: nothing can be learnt\n{text[-3000:]}")
     return took, sorted({int(n) for n in path.read_text().split()}) if path.exists() else []
@@ -146,7 +146,7 @@ def fate_of(number, reach, options):
     tried = False
     for name, command, usual in stages(number, reach, options):
         tried = True
-        passed, text = run(command, 10 + 6 * usual, PERDURE_MUTANT=str(number))
+        passed, text = run(command, 3 + 6 * usual, PERDURE_MUTANT=str(number))
         if not passed:
             found = re.search(r"^\[  FAILED  \] (\S+)", text, re.M)
             words = found.group(1) if found else "".join(text.strip().splitlines()[-1:])

@@ -91,7 +91,7 @@ def compile_tree():
     if not (TREE / "build" / "build.ninja").exists():
         subprocess.run(["cmake", "-S", str(TREE), "-B", str(TREE / "build"), "-G", "Ninja",
                         "-DCMAKE_BUILD_TYPE=Release"], check=True, capture_output=True)
-    built = subprocess.run(["nice", "-n", "10", "ninja", "-C", str(TREE / "build"), "-k", "0",
+    built = subprocess.run(["ninja", "-C", str(TREE / "build"), "-k", "0",
                             "-j", str(min(2, os.cpu_count() or 1)), *TARGETS],
                            capture_output=True, text=True, errors="replace", check=False)
     return built.returncode == 0, built.stdout
