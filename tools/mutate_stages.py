@@ -52,13 +52,17 @@ def simulator(seeds):
 
 
 def tests_of(program):
-    text = run([str(BIN / program), "--gtest_list_tests"], 60)[1]
+    return listed_tests(run([str(BIN / program), "--gtest_list_tests"], 60)[1])
+
+
+def listed_tests(text):
     suite, tests = "", []
-    for line in text.splitlines()[1:]:
-        if not line.startswith(" "):
-            suite = line.split()[0] if line.strip() else ""
-        else:
-            tests.append(suite + line.split()[0])
+    for line in text.splitlines():
+        word = line.split()[0] if line.strip() else ""
+        if line.startswith(" "):
+            tests.append(suite + word)
+        elif word.endswith("."):  # a main may say something of its own before
+            suite = word
     return tests
 
 
@@ -70,8 +74,9 @@ def reach_of(command, what):
     passed, text = run(command, 600, PERDURE_MUTANTS_REACHED=str(path))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    if not passed:
-        sys.exit(f"{what} fails without any mutant: nothing can be learnt\n{text[-3000:]}")
+    if not passed or " 0 tests from 0 " in text:
+        sys.exit(f"{what} is not there, or fails without any mutant: nothing can be learnt\n"
+                 + text[-3000:])
     return took, sorted({int(n) for n in path.read_text().split()}) if path.exists() else []
 
 

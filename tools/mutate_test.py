@@ -192,6 +192,12 @@ class Order(unittest.TestCase):
         options = argparse.Namespace(seeds=1, stages=usual, test_max=100)
         self.assertEqual(mutate_stages.fate_of(5, self.REACH, options), ("unreached", ""))
 
+    def test_no_test_is_left_out(self):
+        text = "A/B.\n  c/memory  # GetParam() = memory\n  d/memory\nE.\n  f\n"
+        for said in ("", "Running main() from gtest_main.cc\n"):
+            self.assertEqual(mutate_stages.listed_tests(said + text),
+                             ["A/B.c/memory", "A/B.d/memory", "E.f"])
+
     def test_on_sqlite_a_test_has_another_name(self):
         tests = ["A/B.c/memory_restarted", "A/B.c/memory", "Memory/D.e/f", "A/R.h/memory_17"]
         self.assertEqual(mutate_stages.on_sqlite(tests),
