@@ -1,129 +1,123 @@
 #!/usr/bin/env python3
-"""Changes one condition of the store's engine at a time and sees whether anybody notices.
+"""Changes one condition or statement of the store's engine at a time and sees which test notices.
 
-    tools/mutate.py [--list] [--sample N] [--first N] [--seeds N] [--under DIR]
+    tools/mutate.py [--under DIR] [--minutes N] [--stages NAMES] [--again] [--only PATH:LINE]
+    tools/mutate.py --list | --report
 
-A mutant is one place in src/store/engine where a comparison is flipped or moved by one, a `!` is
-dropped, `&&` and `||` are exchanged, or a guard never holds. Each is built in a work tree of its
-own (build/mutants) and tried by the contract on tables in memory, then by the simulator. Of who
-survives both, either a test is missing, or the condition is not needed.
+All mutants are built into one program (mutate_cpp.py says how), in a copy of the tree under
+build/mutants; an environment variable chooses one. Those that do not compile are dropped. Which
+test reaches which mutant is learnt once, so that a mutant costs only the tests that can notice it:
+quick ones of the contract on tables in memory, the engine's own, the rest of the contract, the
+simulator, and, if --stages names them, those of SQLite's tables. Each fate is added to
+build/mutants/journal.jsonl: a campaign that was stopped goes on. docs/mutants.md tells what came
+of it.
 """
 
 import argparse
-import random
-import re
-import subprocess
+import json
+import os
+import signal
 import sys
-from pathlib import Path
+import time
+from collections import Counter
 
-ROOT = Path(__file__).resolve().parent.parent
-TREE = ROOT / "build" / "mutants"
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-EXCHANGES = [
-    (re.compile(r" == "), " != "),
-    (re.compile(r" != "), " == "),
-    (re.compile(r" <= "), " < "),
-    (re.compile(r" >= "), " > "),
-    (re.compile(r" < "), " <= "),
-    (re.compile(r" > "), " >= "),
-    (re.compile(r" && "), " || "),
-    (re.compile(r" \|\| "), " && "),
-    (re.compile(r"(?<=[(\s])!(?=[a-z(])"), ""),
-    (re.compile(r"\bif \((?=.*\) (?:return|continue|break|\w+[.(]))"), "if (false && "),
-]
-# What only deliberate bugs, probes, includes and assertions say is not the engine's own.
-IGNORED = re.compile(r"^\s*(//|#|using |template|namespace|PERDURE_ASSERT)|zoo\(|reached<|operator")
+from mutate_stages import SEEDS, STAGES, fate_of, learn
+from mutate_tree import ENGINE, HOME, all_mutants, build
 
 
-def code_of(line):
-    """The line without its comment and with its texts blanked."""
-    line = re.sub(r'"(\\.|[^"\\])*"', lambda m: '"' + "_" * (len(m.group()) - 2) + '"', line)
-    return line.split("//")[0]
+def journal():
+    """The last fate of each, by name."""
+    path = HOME / "journal.jsonl"
+    entries = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return {entry["name"]: entry for entry in entries}
 
 
-def mutants_of(path):
-    lines = path.read_text().splitlines()
-    for number, line in enumerate(lines):
-        if IGNORED.search(line):
+def wanted(mutants, options):
+    known = journal()
+    for mutant in mutants:
+        if not mutant.path.startswith(options.under):
             continue
-        code = code_of(line)
-        for pattern, by in EXCHANGES:
-            for found in pattern.finditer(code):
-                yield number, line[:found.start()] + by + line[found.end():]
-
-
-def all_mutants(under):
-    for path in sorted((ROOT / under).rglob("*.cpp")):
-        if path.name.endswith("_test.cpp"):
+        if options.only:
+            if f"{mutant.path}:{mutant.line}".endswith(options.only):
+                yield mutant
             continue
-        for number, changed in mutants_of(path):
-            yield path.relative_to(ROOT), number, changed
+        entry = known.get(mutant.name)
+        if not entry or options.again and entry["fate"] in ("SURVIVES", "unreached"):
+            yield mutant
 
 
-def run(*command, limit=600):
-    try:
-        done = subprocess.run(command, cwd=TREE, capture_output=True, text=True, errors="replace",
-                              timeout=limit, check=False)
-        return done.returncode
-    except subprocess.TimeoutExpired:
-        return "it never ended"
+def campaign(options):
+    HOME.mkdir(parents=True, exist_ok=True)
+    mutants, dropped = build()
+    reach = learn()
+    for tests in reach.values():
+        for test, (seconds, reached) in tests.items():
+            tests[test] = seconds, set(reached)
+    todo = [m for m in wanted(mutants, options) if m.name not in dropped]
+    ends_at = time.monotonic() + 60 * options.minutes
+    with (HOME / "journal.jsonl").open("a") as out:
+        for i, mutant in enumerate(todo):
+            if time.monotonic() > ends_at:
+                print(f"stopped: {len(todo) - i} are left")
+                break
+            began = time.monotonic()
+            fate, words = fate_of(mutant.number, reach, options)
+            took = time.monotonic() - began
+            entry = {"name": mutant.name, "path": mutant.path, "line": mutant.line,
+                     "kind": mutant.kind, "text": mutant.text, "fate": fate or "SURVIVES",
+                     "by": words, "seconds": round(took, 2)}
+            out.write(json.dumps(entry) + "\n")
+            out.flush()
+            print(f"{entry['fate']:10} {took:6.1f} s {mutant.path}:{mutant.line}: {mutant.text}",
+                  flush=True)
+    report(mutants)
 
 
-def prepare():
-    if not TREE.exists():
-        subprocess.run(["git", "worktree", "add", "--detach", str(TREE)], cwd=ROOT, check=True)
-    subprocess.run(["git", "checkout", "--detach", "--force", "main"], cwd=TREE, check=True)
-    subprocess.run(["cmake", "--preset", "release"], cwd=TREE, check=True, capture_output=True)
-    if run("cmake", "--build", "build", "--target", "contract_test", "perdure-sim",
-           limit=3600) != 0:
-        sys.exit("the tree does not build: nothing was tried")
-
-
-def fate_of(seeds):
-    """Who has noticed it, or None."""
-    if run("cmake", "--build", "build", "--target", "contract_test", "perdure-sim") != 0:
-        return "compiler"
-    if run("build/bin/contract_test", "--gtest_fail_fast", "--gtest_brief=1",
-           "--gtest_filter=-*sqlite*", limit=120) != 0:
-        return "contract"
-    if run("build/bin/perdure-sim", "--seeds", str(seeds), "--first", "1", "--mode", "both",
-           limit=300) != 0:
-        return "simulator"
-    return None
+def report(mutants):
+    """What came of those that exist now."""
+    names = {m.name: m for m in mutants}
+    entries = [e for name, e in journal().items() if name in names]
+    dropped = HOME / "dropped.json"
+    dropped = json.loads(dropped.read_text()) if dropped.exists() else {}
+    gone = sum(name in names for name in dropped)
+    fates = Counter(entry["fate"] for entry in entries)
+    print(f"{len(mutants)} mutants, {gone} dropped, {len(entries)} tried:",
+          ", ".join(f"{fate} {count}" for fate, count in fates.most_common()))
+    for entry in entries:
+        if entry["fate"] in ("SURVIVES", "unreached"):
+            line = names[entry["name"]].line
+            print(f"{entry['fate']:10} {entry['path']}:{line}: {entry['text']}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="only list the mutants")
-    parser.add_argument("--sample", type=int, help="try so many of them, drawn by --first")
-    parser.add_argument("--first", type=int, default=1, help="the seed of the draw (1)")
-    parser.add_argument("--seeds", type=int, default=100, help="of the simulator (100)")
-    parser.add_argument("--under", default="src/store/engine", help="folder (src/store/engine)")
+    parser.add_argument("--report", action="store_true", help="only say what the journal says")
+    parser.add_argument("--under", default=ENGINE, help=f"folder or file ({ENGINE})")
+    parser.add_argument("--only", help="those of this line, whatever the journal says: PATH:LINE")
+    parser.add_argument("--again", action="store_true", help="survivors once more")
+    parser.add_argument("--minutes", type=float, default=1e6, help="stop after that")
+    parser.add_argument("--stages", default="contract,engine,simulator",
+                        help="of " + ",".join(STAGES))
+    parser.add_argument("--test-max", type=float, default=1e6,
+                        help="leave out tests that take more seconds than this")
+    parser.add_argument("--seeds", type=int, default=SEEDS,
+                        help="of the simulator, each mode")
     options = parser.parse_args()
-
-    mutants = list(all_mutants(options.under))
-    if options.sample:
-        drawn = random.Random(options.first).sample(mutants, min(options.sample, len(mutants)))
-        mutants = sorted(drawn, key=lambda mutant: mutant[:2])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     if options.list:
-        for path, number, changed in mutants:
-            print(f"{path}:{number + 1}: {changed.strip()}")
+        mutants = [m for m in all_mutants()[1] if m.path.startswith(options.under)]
+        for mutant in mutants:
+            print(f"{mutant.path}:{mutant.line}: {mutant.text}")
         print(f"{len(mutants)} mutants")
-        return
-    prepare()
-    noticed = 0
-    for path, number, changed in mutants:
-        target = TREE / path
-        before = target.read_text()
-        lines = before.splitlines()
-        lines[number] = changed
-        target.write_text("\n".join(lines) + "\n")
-        fate = fate_of(options.seeds)
-        target.write_text(before)
-        print(f"{fate or 'SURVIVES':10} {path}:{number + 1}: {changed.strip()}", flush=True)
-        noticed += fate is not None
-    print(f"{noticed} of {len(mutants)} mutants were noticed")
+    elif options.report:
+        report(all_mutants()[1])
+    else:
+        campaign(options)
 
 
 if __name__ == "__main__":

@@ -89,6 +89,7 @@ enum class Bug {
     deaf_worker_not_noticed,
     unstarted_called_lost,
     turns_forgotten,
+    debt_forgotten,
     // Of the rest: tests/promises says which test must catch each.
     why_forgets_a_blocker,
     tree_left_alive,
@@ -168,6 +169,7 @@ constexpr std::array zoo_names = {
     std::string_view{"deaf_worker_not_noticed"},
     std::string_view{"unstarted_called_lost"},
     std::string_view{"turns_forgotten"},
+    std::string_view{"debt_forgotten"},
     std::string_view{"why_forgets_a_blocker"},
     std::string_view{"tree_left_alive"},
     std::string_view{"signal_called_exit"},

@@ -263,6 +263,57 @@ TEST_P(StoreContract, a_job_does_not_wait_for_another_worker_where_there_is_none
     EXPECT_EQ(claim(worker).size(), 1U);
 }
 
+TEST_P(StoreContract, a_job_does_not_wait_for_a_worker_without_slots_or_lease) {
+    const auto silent = open_session({.name = "worker-2"});
+    const auto full = open_session({.name = "worker-3", .slots = 0});
+    const auto worker = open_session({.name = "worker-1"});
+    submit(Wanted::job());
+    const auto attempt = run_one(worker);
+    pass(session(silent).lease_deadline - now());
+    EXPECT_EQ(send_heartbeat(worker).answer, HeartbeatAnswer::accept);
+    EXPECT_EQ(send_heartbeat(full).answer, HeartbeatAnswer::accept);
+    finish(worker, attempt, did_not_run());
+    EXPECT_EQ(claim(worker).size(), 1U) << "at its very end a lease is over";
+}
+
+TEST_P(StoreContract, many_jobs_that_avoid_a_worker_do_not_hide_the_one_behind_them) {
+    const auto worker = open_session({.slots = 20});
+    open_session({.name = "worker-2"});
+    for (int i = 0; i < 20; ++i) submit(Wanted::job());
+    for (const auto& assignment : claim(worker, 20))
+        finish(worker, assignment.attempt, did_not_run());
+    const auto next = submit(Wanted::job());
+    EXPECT_EQ(claim_one(worker).job, next);
+}
+
+// A claim reads a line ahead while it skips: whoever comes back into the line is not overlooked.
+TEST_P(StoreContract, who_is_promoted_by_a_claim_that_skips_is_claimed_in_order) {
+    const auto worker = open_session();
+    const auto other = open_session({.name = "worker-2"});
+    define_limit("pool", 1);
+    auto holder = Wanted::limited("pool");
+    holder.kind = "holder";
+    submit(holder);
+    const auto pool = run_one(other);
+    auto both = Wanted::limited("pool");
+    both.key = "k";
+    const auto blocked_twice = submit(both);
+    const auto blocked_once = submit(Wanted::limited("pool"));
+    EXPECT_TRUE(claim(other).empty());
+    submit(Wanted::keyed("k"));
+    run_one(other);
+    submit(Wanted::job());
+    finish(worker, run_one(worker), did_not_run());  // the first in line avoids this worker
+    finish(other, pool, success());
+    const auto last = submit(Wanted::job());
+    ASSERT_EQ(state(blocked_twice), JobState::ready);
+    ASSERT_EQ(state(blocked_once), JobState::blocked);
+
+    EXPECT_EQ(claim_one(worker).job, blocked_once);
+    EXPECT_EQ(state(blocked_twice), JobState::blocked);
+    EXPECT_EQ(claim_one(worker).job, last);
+}
+
 TEST_P(StoreContract, a_job_that_avoids_a_worker_does_not_hide_the_next_one) {
     const auto worker = open_session({.slots = 1});
     open_session({.name = "worker-2"});

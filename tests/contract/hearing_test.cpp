@@ -6,6 +6,8 @@ namespace {
 
 class HearingContract : public StoreContract {
 protected:
+    explicit HearingContract(const Timing& with = {.unwritten = {}}) : StoreContract(with) {}
+
     // Its session goes on sending heartbeats, lists the attempt, and does not start it.
     void let_the_confirmation_pass() {
         pass_with_heartbeats(timing.confirm);
@@ -146,6 +148,22 @@ TEST_P(HearingContract, three_unconfirmed_starts_of_different_jobs_make_a_sessio
     EXPECT_EQ(claimed(worker), 1U);
 }
 
+// Its next claim is due before the start of the last one must be confirmed.
+class ImpatientHearing : public HearingContract {
+protected:
+    ImpatientHearing() : HearingContract({.unwritten = {}, .deaf_wait = seconds(1)}) {}
+};
+
+TEST_P(ImpatientHearing, a_deaf_session_gets_nothing_more_while_it_has_not_started_the_last) {
+    const auto worker = open_session();
+    deafen(worker);
+    for (int i = 0; i < 2; ++i) submit(Wanted::job());
+    pass_with_heartbeats(timing.deaf_wait);
+    EXPECT_EQ(claimed(worker), 1U);
+    pass_with_heartbeats(timing.deaf_wait * 2);
+    EXPECT_EQ(claimed(worker), 0U);
+}
+
 TEST_P(HearingContract, a_confirmed_start_makes_a_deaf_session_hear_again) {
     const auto worker = open_session();
     deafen(worker);
@@ -166,6 +184,17 @@ TEST_P(HearingContract, a_start_that_comes_too_late_shows_that_the_session_hears
     ASSERT_TRUE(session(worker).hearing.is_deaf());
     EXPECT_EQ(claim(other, 3).size(), 3U);
     EXPECT_TRUE(refused(start(worker, late), Errc::fenced));
+    EXPECT_FALSE(session(worker).hearing.is_deaf());
+}
+
+TEST_P(HearingContract, a_session_that_runs_what_was_given_up_hears) {
+    const auto worker = open_session();
+    for (int i = 0; i < 3; ++i) submit(Wanted::job());
+    const auto given_up = claim(worker, 3).front().attempt;
+    leave_unstarted();
+    ASSERT_TRUE(session(worker).hearing.is_deaf());
+    EXPECT_TRUE(list(worker, given_up).stop.empty());
+    ASSERT_EQ(state(given_up.job), JobState::running) << "it is reinstated";
     EXPECT_FALSE(session(worker).hearing.is_deaf());
 }
 
@@ -193,6 +222,8 @@ TEST_P(HearingContract, nobody_waits_for_a_deaf_worker_instead_of_the_one_that_f
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, HearingContract, testing::ValuesIn(store_factories()),
+                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Stores, ImpatientHearing, testing::ValuesIn(store_factories()),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -54,6 +54,7 @@ constexpr std::array store_bugs = {
     Bug::deaf_worker_not_noticed,
     Bug::unstarted_called_lost,
     Bug::turns_forgotten,
+    Bug::debt_forgotten,
     Bug::takeover_shortens_the_lease,
     Bug::old_session_says_did_not_run,
     Bug::last_rule_judges,

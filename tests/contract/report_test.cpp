@@ -90,6 +90,29 @@ TEST_P(StoreContract, finish_with_an_old_epoch_is_filed_late_and_changes_no_stat
     EXPECT_EQ(state(id), JobState::failed);
 }
 
+TEST_P(StoreContract, an_end_that_is_reported_is_no_presumption_whatever_it_says) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::job());
+    const auto attempt = run_one(worker);
+    auto end = crash();
+    end.reported = false;
+    finish(worker, attempt, end);
+    EXPECT_TRUE(last_attempt(id).end->reported);
+    EXPECT_EQ(get<Reported>(report(worker, attempt, success())).answer, ReportAnswer::repeated);
+    EXPECT_EQ(list(worker, attempt).stop, std::vector{attempt}) << "it is not reinstated";
+}
+
+TEST_P(StoreContract, a_late_result_is_a_report_whatever_it_says) {
+    const auto worker = open_session();
+    const auto id = submit(Wanted::once());
+    const auto attempt = run_one(worker);
+    lose(attempt);
+    auto end = success();
+    end.reported = false;
+    EXPECT_EQ(get<Reported>(report(worker, attempt, end)).answer, ReportAnswer::file_late);
+    EXPECT_EQ(last_attempt(id).late_result, success());
+}
+
 TEST_P(StoreContract, a_report_from_an_ended_session_counts) {
     const auto worker = open_session();
     const auto id = submit(Wanted::job());

@@ -110,6 +110,25 @@ TEST_P(StoreContract, a_retry_that_is_due_soon_keeps_the_store_awake) {
     EXPECT_FALSE(run(store().service())->idle);
 }
 
+// Without it nobody sweeps before the next time that everything is looked at.
+TEST_P(StoreContract, a_reply_says_whether_attempts_are_overdue) {
+    const auto worker = open_session();
+    submit(Wanted::job());
+    const auto attempt = run_one(worker);
+    EXPECT_FALSE(commit({}).attempts_overdue);
+    pass(session(worker).lease_deadline - now());
+    EXPECT_TRUE(commit({}).attempts_overdue);
+    lose(attempt);
+    EXPECT_FALSE(commit({}).attempts_overdue);
+}
+
+TEST_P(StoreContract, a_reply_knows_the_last_tick_that_is_written) {
+    pass(seconds(1));
+    const auto reply = commit({});
+    EXPECT_EQ(reply.written_tick, reply.clock.tick);
+    EXPECT_GT(reply.written_tick, 0U);
+}
+
 TEST_P(StoreContract, the_keepers_role_is_taken_only_from_whom_it_was_read) {
     const auto vacant = run(store().service())->keeper;
     const KeeperRole mine{server.id, vacant.epoch + 1, now() + timing.keeper};

@@ -1,5 +1,7 @@
 #include "store/engine/state/debts.h"
 
+#include "base/zoo.h"
+
 namespace perdure::store {
 
 Debts::Debts(const Contents& contents, WriteSet& pending) : pending_(pending) {
@@ -10,6 +12,7 @@ Debts::Debts(const Contents& contents, WriteSet& pending) : pending_(pending) {
 }
 
 void Debts::owe(JobId ended) {
+    if (zoo(Bug::debt_forgotten)) return;
     if (ends_.insert(ended).second) pending_.owed_ends.insert_or_assign(ended, true);
 }
 
@@ -18,6 +21,7 @@ void Debts::pay(JobId ended) {
 }
 
 void Debts::owe(const Thing& thing, ShapeId behind) {
+    if (zoo(Bug::debt_forgotten)) return;
     things_.insert_or_assign(thing, behind);
     pending_.owed_things.insert_or_assign(thing, behind);
 }
