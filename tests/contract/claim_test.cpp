@@ -323,6 +323,26 @@ TEST_P(StoreContract, a_job_that_avoids_a_worker_does_not_hide_the_next_one) {
     EXPECT_EQ(claim_one(worker).job, next);
 }
 
+TEST_P(StoreContract, a_job_promoted_ahead_of_a_skipped_one_is_claimed) {
+    const auto worker = open_session();
+    const auto other = open_session({.name = "worker-2"});
+    define_limit("pool", 1);
+    auto both = Wanted::keyed("a");
+    both.limits = {"pool"};
+    submit(both);
+    run_one(other);
+    auto urgent = Wanted::limited("pool");
+    urgent.priority = 1;
+    const auto first = submit(urgent);
+    ASSERT_TRUE(claim(worker).empty());
+    submit(Wanted::job());
+    finish(worker, run_one(worker), did_not_run());  // this worker skips it
+    submit(both);
+    define_limit("pool", 2);  // the one that has just come is offered it
+    ASSERT_EQ(state(first), JobState::blocked);
+    EXPECT_EQ(claim_one(worker).job, first);
+}
+
 TEST_P(StoreContract, a_new_life_of_the_avoided_worker_is_the_same_worker) {
     const auto worker = open_session();
     open_session({.name = "worker-2"});

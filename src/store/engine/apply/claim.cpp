@@ -1,6 +1,7 @@
 // Claim: in claim order, over the shapes that the session can take (C4, E6, E7).
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,7 @@ Part read_line(State& state, ShapeId shape, const std::optional<ClaimOrder>& beh
 struct Cursor {
     ShapeId shape = 0;
     std::optional<ClaimOrder> skipped;
+    std::set<ClaimOrder> came_back;  // ahead of it, since then
     bool is_damaged = false;
     Part ahead;  // read, and from `next` on not yet looked at
     std::size_t next = 0;
@@ -72,7 +74,7 @@ struct Cursor {
 class Claiming {
 public:
     Claiming(State& state, const SessionRow& session, std::uint32_t wanted)
-        : state_(state), session_(session), wanted_(wanted), promoted_(state.promoted) {
+        : state_(state), session_(session), wanted_(wanted), promoted_(state.promoted.size()) {
         for (const auto id : state.fronts.damaged(session.offer.tenant)) read_apart(id);
     }
 
@@ -87,7 +89,9 @@ private:
     bool may_take_from(ShapeId id) const;
     void read_apart(ShapeId id);
     bool read_fronts();
+    void note_promoted();
     const ClaimOrder* head_of(Cursor& cursor);
+    static void take_head(Cursor& cursor);
     std::optional<First> first();
     std::optional<First> first_in_memory();
     bool is_any_left();
@@ -101,7 +105,7 @@ private:
     const SessionRow& session_;
     std::uint32_t wanted_;
     std::vector<Cursor> cursors_;
-    std::uint64_t promoted_ = 0;
+    std::size_t promoted_ = 0;  // how many of them are known here
     bool are_fronts_read_ = true;
     mutable std::map<ShapeId, bool> others_;  // another_could_take()
 };
@@ -138,8 +142,26 @@ bool Claiming::read_fronts() {
     return true;
 }
 
+// Somebody came back into a line: what was read ahead may not be its front any more, and may begin
+// behind it.
+void Claiming::note_promoted() {
+    for (; promoted_ < state_.promoted.size(); ++promoted_) {
+        const auto& [order, shape] = state_.promoted[promoted_];
+        for (auto& cursor : cursors_) {
+            if (cursor.shape != shape) continue;
+            if (cursor.skipped && order < *cursor.skipped) {
+                cursor.came_back.insert(order);
+            } else {
+                cursor.ahead = {};
+                cursor.next = 0;
+            }
+        }
+    }
+}
+
 const ClaimOrder* Claiming::head_of(Cursor& cursor) {
-    auto& [shape, skipped, is_damaged, ahead, next] = cursor;
+    auto& [shape, skipped, came_back, is_damaged, ahead, next] = cursor;
+    if (!came_back.empty()) return &*came_back.begin();
     while (next == ahead.jobs.size() && !ahead.is_all) {
         const auto max = is_damaged ? ahead_max : state_.fronts.read_max(wanted_);
         ahead = read_line(state_, shape, skipped, max);
@@ -152,18 +174,18 @@ const ClaimOrder* Claiming::head_of(Cursor& cursor) {
     return next == ahead.jobs.size() ? nullptr : &ahead.jobs[next];
 }
 
+void Claiming::take_head(Cursor& cursor) {
+    if (cursor.came_back.empty())
+        ++cursor.next;
+    else
+        cursor.came_back.erase(cursor.came_back.begin());
+}
+
 // The first of all lines.
 std::optional<Claiming::First> Claiming::first() {
     are_fronts_read_ = read_fronts();
     if (!are_fronts_read_) return std::nullopt;
-    if (promoted_ != state_.promoted) {
-        // Somebody came back into a line: what was read ahead may not be its front any more.
-        promoted_ = state_.promoted;
-        for (auto& cursor : cursors_) {
-            cursor.ahead = {};
-            cursor.next = 0;
-        }
-    }
+    note_promoted();
     auto& ranking = state_.fronts.ranking();
     std::optional<First> first;
     if (const auto head = ranking.first(session_.offer)) first = First{*head};
@@ -189,7 +211,8 @@ std::optional<Claiming::First> Claiming::first_in_memory() {
 void Claiming::skip(const First& first) {
     reached<"claim_skipped_for_another_worker">();
     if (first.cursor) {
-        first.cursor->skipped = first.head.order;
+        auto& skipped = first.cursor->skipped;
+        skipped = skipped ? std::max(*skipped, first.head.order) : first.head.order;
         return;
     }
     state_.fronts.hide(first.head.shape);
@@ -203,7 +226,9 @@ bool Claiming::is_any_left() {
         return may_take_from(id) && state_.shapes.count(id, JobState::ready) > 0;
     });
     if (is_in_unread) return true;
+    note_promoted();
     return std::any_of(cursors_.begin(), cursors_.end(), [&](const Cursor& cursor) {
+        if (!cursor.came_back.empty()) return true;
         if (!cursor.skipped) return state_.shapes.count(cursor.shape, JobState::ready) > 0;
         const auto max = cursor.is_damaged ? ahead_max : 1;
         return !read_line(state_, cursor.shape, cursor.skipped, max).jobs.empty();
@@ -305,7 +330,7 @@ Claimed Claiming::run() {
         if (!found) break;
         JobRow& job = state_.job_that_exists(found->head.order.job);
         const auto decision = decide_admission(admission_facts(job), state_.timing);
-        if (found->cursor) ++found->cursor->next;
+        if (found->cursor) take_head(*found->cursor);
         switch (decision.kind) {
             case Kind::admit:
                 claimed.assignments.push_back(admit(job));

@@ -193,6 +193,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     state.service.wall = group.wall;
     state.work_appeared = false;
     state.recoveries.clear();
+    state.promoted.clear();
     state.lines_read = 0;
     state.room = state.timing.group_room;
 

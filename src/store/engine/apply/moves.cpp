@@ -20,8 +20,8 @@ std::vector<JobId> promote(State& state, const Thing& thing, ShapeId shape, std:
         JobRow& job = state.job_that_exists(id);
         const auto* blocked = job.in<Blocked>();
         if (!blocked) fail_corrupt("job " + id.text() + " is listed as blocked");
-        ++state.promoted;
         auto stay = blocked->stay;
+        state.promoted.push_back({stay.order, shape});
         if (zoo(Bug::queue_deadline_restarts_on_promotion))
             stay.queue_deadline = state.now() + job.spec->timeouts.queue;
         move(state, job, Ready{stay, std::nullopt});

@@ -59,9 +59,9 @@ public:
     bool stays_unwritten = false;
     bool work_appeared = false;
     std::vector<Recovery> recoveries;
-    std::uint64_t promoted = 0;    // jobs that came back into `ready` from `blocked`
-    std::uint32_t lines_read = 0;  // whose fronts claims had to read
-    std::deque<JobId> ended;       // and somebody waits for it; see settle_ends()
+    std::vector<Fronts::Head> promoted;  // jobs that came back into `ready` from `blocked`
+    std::uint32_t lines_read = 0;        // whose fronts claims had to read
+    std::deque<JobId> ended;             // and somebody waits for it; see settle_ends()
     // How many rows it may still touch that no change has named; what is beyond is owed (C8).
     std::uint32_t room = 0;
     void spend(std::size_t rows) {
