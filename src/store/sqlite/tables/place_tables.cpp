@@ -21,6 +21,10 @@ constexpr const char* line_of_jobs =
     " WHERE ready.shape = ? AND (rank, since, ready.job) > (?, ?, ?)"
     " ORDER BY rank, since, ready.job LIMIT ?";
 
+constexpr const char* how_many_want =
+    "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ? AND name = ?"
+    " AND shape = ? LIMIT ?)";
+
 constexpr const char* whole_stretch =
     "DELETE FROM ready WHERE shape = ? AND (rank, since, job) >= (?, ?, ?)"
     " AND (rank, since, job) <= (?, ?, ?)";
@@ -126,9 +130,7 @@ PlaceTables::PlaceTables(Connection& c, Loader& load)
                     "SELECT rank, since, job FROM blocked WHERE tenant = ? AND kind = ?"
                     " AND name = ? AND shape = ? AND kind IS NOT NULL"
                     " AND (rank, since, job) > (?, ?, ?) ORDER BY rank, since, job"),
-      wanting_(c,
-               "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ?"
-               " AND name = ? AND shape = ? LIMIT ?)"),
+      wanting_(c, how_many_want),
       kept_(c, "SELECT job FROM ready WHERE kept_until IS NOT NULL ORDER BY job"),
       delete_stretch_(c, whole_stretch),
       delete_like_stretch_(c, like_stretch),
