@@ -1,9 +1,8 @@
 // BodyHash: the identity of what was asked (C5). Two submits under one idempotency key are the same
 // job if these are equal, so it must not happen that different bodies have the same.
-//   B1  Everything that was asked counts, the idempotency key apart, as it was asked: the delay,
-//   not
-//       the date that it became; the name of a policy, not what the configuration says about it
-//       today; the index of an earlier job of the batch, not the id that it got.
+//   B1  Everything that was asked counts, the idempotency key apart, as it was asked: the delay
+//       and not the date that it became; the name of a policy, not what the configuration says
+//       about it today; the index of an earlier job of the batch, not the id that it got.
 //   B2  What is the same for the same request counts once: the order of names, spaces and the
 //       spelling of numbers are gone when a spec has been read.
 //   B3  It is stored: the same in every release. A new field is left out while it is empty.
@@ -38,7 +37,7 @@ struct AskedBody {
 
 BodyHash body_hash(const AskedBody& asked);
 inline BodyHash body_hash(const JobSpec& spec) { return body_hash(AskedBody{spec}); }
-// As releases before schema 9 made it. Fields that have come since do not count.
+// As releases before schema 10 made it. Fields that have come since do not count.
 std::uint64_t old_body_hash(const AskedBody& asked);
 
 // Is `stored` what is asked now? `asked_old`: old_body_hash() of that; it is needed only if
