@@ -51,7 +51,7 @@ ChangeReply apply(State& state, const Progress& change);
 ChangeReply apply(State& state, const Submit& change);
 ChangeReply apply(State& state, const SubmitAll& change);
 ChangeReply apply(State& state, const ForgetEnded& change);
-bool is_anything_to_forget(State& state);
+bool is_anything_to_forget(State& state, ServiceTime now);
 // people.cpp
 ChangeReply apply(State& state, const Cancel& change);
 ChangeReply apply(State& state, const Hold& change);

@@ -67,7 +67,7 @@ std::vector<JobId> take_notes(State& state, std::uint32_t max) {
     return jobs;
 }
 
-std::vector<SessionId> unneeded_sessions(State& state, std::uint32_t max) {
+std::vector<SessionId> unneeded_sessions(State& state, ServiceTime now, std::uint32_t max) {
     const auto oldest = state.tables.lines().oldest_submit(state.forgotten());
     std::vector<SessionId> unneeded;
     for (const auto& [id, session] : state.sessions()) {
@@ -76,7 +76,7 @@ std::vector<SessionId> unneeded_sessions(State& state, std::uint32_t max) {
                                           .lease_deadline = session.lease_deadline,
                                           .heard_at = session.heard_at,
                                           .oldest_submit = oldest,
-                                          .now = state.now()};
+                                          .now = now};
         if (decide_session_retention(facts).forget) unneeded.push_back(id);
     }
     return unneeded;
@@ -265,13 +265,14 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
     }
     const auto keys = state.drop_old_keys(change.max);
     forgotten.unfinished = noted.size() == change.max || keys == change.max;
-    for (const auto id : unneeded_sessions(state, change.max)) state.forget_session(id);
+    for (const auto id : unneeded_sessions(state, state.now(), change.max))
+        state.forget_session(id);
     return {forgotten};
 }
 
-bool is_anything_to_forget(State& state) {
-    return !state.tables.to_forget(state.now(), 1).empty() ||
-           !state.tables.old_keys(state.now(), 1).empty() || !unneeded_sessions(state, 1).empty();
+bool is_anything_to_forget(State& state, ServiceTime now) {
+    return !state.tables.to_forget(now, 1).empty() || !state.tables.old_keys(now, 1).empty() ||
+           !unneeded_sessions(state, now, 1).empty();
 }
 
 }  // namespace perdure::store

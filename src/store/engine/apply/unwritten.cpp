@@ -10,10 +10,11 @@ namespace {
 
 struct SaysNothingNew {
     State& state;
+    ServiceTime now;  // when the group has been applied
 
     bool operator()(const Tick&) const { return true; }
     bool operator()(const Claim&) const { return state.shapes.total(JobState::ready) == 0; }
-    bool operator()(const ForgetEnded&) const { return !is_anything_to_forget(state); }
+    bool operator()(const ForgetEnded&) const { return !is_anything_to_forget(state, now); }
     bool operator()(const TakeKeeper& c) const { return c.expected.holder == c.next.holder; }
     bool operator()(const Heartbeat& c) const {
         const auto* known = state.session(c.session);
@@ -40,8 +41,11 @@ std::optional<Duration> due_in(State& state, WallTime wall) {
 }  // namespace
 
 bool says_nothing_new(State& state, const Group& group) {
+    auto now = state.now();
+    for (const auto& change : group.changes)
+        if (const auto* tick = std::get_if<Tick>(&change)) now = std::max(now, tick->next.now);
     return std::all_of(group.changes.begin(), group.changes.end(), [&](const Change& change) {
-        return std::visit(SaysNothingNew{state}, change);
+        return std::visit(SaysNothingNew{state, now}, change);
     });
 }
 
