@@ -31,7 +31,7 @@ def run(command, limit, **environment):
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                env={**os.environ, **environment}, preexec_fn=limited)
     try:
-        text, _ = process.communicate(timeout=60 + 30 * limit)
+        text, _ = process.communicate(timeout=30 + 10 * limit)
         return process.returncode == 0, text
     except subprocess.TimeoutExpired:
         return False, "it never ended"
