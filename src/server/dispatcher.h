@@ -28,7 +28,7 @@ class Dispatcher {
 public:
     // For one session in one transaction. A commit costs a sync however small it is: a worker with
     // thousands of slots is filled by a few of them.
-    static constexpr std::uint32_t claim_max = 4'000;
+    static constexpr std::uint32_t claim_max = 1'000;
 
     Dispatcher(Clock& clock, GroupCommit& commits, Log log);
 
