@@ -99,6 +99,9 @@ public:
         follow_signals();
         boost::asio::co_spawn(context_, announce(), boost::asio::detached);
         context_.run();
+        // Nothing runs that could ask them. Everything is in the files afterwards.
+        store_.reset();
+        blobs_.reset();
         return code_;
     }
 
@@ -182,8 +185,7 @@ private:
 ExitCode run_server(const Config& config, const ProcessSurroundings& around) {
     auto output = LogOutput::open(config);
     if (!output) return refuse(output.error());
-    // Never destroyed: an orderly exit closes the files by itself, and frames of the loop may
-    // still refer to what would be destroyed.
+    // Never destroyed: frames of the loop may still refer to what would be destroyed.
     auto* process = new ServerProcess(config, around, **output);
     const auto code = process->run();
     std::fflush(nullptr);
