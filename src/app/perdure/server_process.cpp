@@ -48,7 +48,8 @@ void release_free_memory() {
 }
 
 Error about(const std::string& file, const Error& why) {
-    return error(why.code, file + ": " + why.what);
+    const bool is_named = why.what.starts_with(file);
+    return is_named ? why : error(why.code, file + ": " + why.what);
 }
 
 ApiOptions api_options(const Config& config, const ProcessSurroundings& around) {
