@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli/exit_codes.h"
 #include "cli/local/man_page.h"
 #include "cli/testing/stage.h"
