@@ -67,6 +67,7 @@ public:
                                                 HostOptions{.directory = config_.worker_state,
                                                             .shim = shim_path(),
                                                             .host = host_name(),
+                                                            .secrets = config_.worker_secrets,
                                                             .timing = config_.timing},
                                                 log);
         webhooks_ = std::make_unique<Webhooks>(clock_, webhook_options());
