@@ -23,6 +23,7 @@ struct HostOptions {
     std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
     std::string home = "/";
     bool cgroups = true;  // where the machine lets us have them
+    std::string cgroup;   // in which the groups of attempts are made; empty: below our own
     Timing timing;
 };
 
