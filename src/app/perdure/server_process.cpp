@@ -17,6 +17,7 @@
 #include "app/perdure/refusal.h"
 #include "platform/asio_clock.h"
 #include "platform/entropy.h"
+#include "platform/system_time.h"
 #include "server/server.h"
 #include "store/sqlite/data_directory.h"
 #include "store/sqlite/sqlite_blobs.h"
@@ -47,7 +48,8 @@ void release_free_memory() {
 }
 
 Error about(const std::string& file, const Error& why) {
-    return error(why.code, file + ": " + why.what);
+    const bool is_named = why.what.starts_with(file);
+    return is_named ? why : error(why.code, file + ": " + why.what);
 }
 
 ApiOptions api_options(const Config& config, const ProcessSurroundings& around) {
@@ -98,6 +100,9 @@ public:
         follow_signals();
         boost::asio::co_spawn(context_, announce(), boost::asio::detached);
         context_.run();
+        // Nothing runs that could ask them. Everything is in the files afterwards.
+        store_.reset();
+        blobs_.reset();
         return code_;
     }
 
@@ -112,6 +117,7 @@ private:
         };
         auto store = SqliteStore::open({.path = config_.data + "/perdure.db",
                                         .weights = config_.weights,
+                                        .boot = boot_now,
                                         .fatal = fatal,
                                         .damaged = damaged},
                                        config_.timing);
@@ -181,8 +187,7 @@ private:
 ExitCode run_server(const Config& config, const ProcessSurroundings& around) {
     auto output = LogOutput::open(config);
     if (!output) return refuse(output.error());
-    // Never destroyed: an orderly exit closes the files by itself, and frames of the loop may
-    // still refer to what would be destroyed.
+    // Never destroyed: frames of the loop may still refer to what would be destroyed.
     auto* process = new ServerProcess(config, around, **output);
     const auto code = process->run();
     std::fflush(nullptr);

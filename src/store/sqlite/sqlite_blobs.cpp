@@ -14,6 +14,8 @@ namespace {
 using store::Failure;
 using store::sqlite::Connection;
 using store::sqlite::Desk;
+using store::sqlite::log_schema;
+using store::sqlite::made;
 using store::sqlite::Statement;
 using store::sqlite::Transaction;
 using store::sqlite::Value;
@@ -98,9 +100,9 @@ private:
 struct SqliteBlobs::Parts {
     explicit Parts(SqliteBlobsOptions o)
         : options(std::move(o)),
-          connection(options.path, Connection::Access::create),
+          connection(made(options.path, log_schema()), Connection::Access::write),
           desk(options.threads ? Desk::Kind::thread : Desk::Kind::inline_) {
-        store::sqlite::prepare_writer(connection, store::sqlite::log_schema(),
+        store::sqlite::prepare_writer(connection, log_schema(),
                                       store::sqlite::Durability::at_commit);
         pieces.emplace(connection);
     }
@@ -127,6 +129,17 @@ struct SqliteBlobs::Parts {
         }
     }
 
+    // As that of the store.
+    void close() {
+        pieces.reset();
+        if (broken) return;
+        try {
+            store::sqlite::close_whole(connection);
+        } catch (const Failure&) {
+            // It stays marked as in use.
+        }
+    }
+
     void end(const Error& why) {
         broken = true;
         if (options.fatal) options.fatal(why);
@@ -140,7 +153,10 @@ struct SqliteBlobs::Parts {
 };
 
 SqliteBlobs::SqliteBlobs(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-SqliteBlobs::~SqliteBlobs() { parts_->desk.close(); }
+SqliteBlobs::~SqliteBlobs() {
+    parts_->desk.close();
+    parts_->close();
+}
 
 Result<std::unique_ptr<SqliteBlobs>> SqliteBlobs::open(SqliteBlobsOptions options) {
     try {

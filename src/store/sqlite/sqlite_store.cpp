@@ -10,13 +10,10 @@
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
 #include "store/sqlite/damage/discard.h"
-#include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/desk.h"
 #include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
-#include "store/sqlite/show/catalogue.h"
-#include "store/sqlite/show/ledger.h"
-#include "store/sqlite/show/show.h"
+#include "store/sqlite/show/people_reads.h"
 #include "store/sqlite/tables/sqlite_tables.h"
 
 namespace perdure {
@@ -29,6 +26,9 @@ using store::sqlite::Connection;
 using store::sqlite::Desk;
 using store::sqlite::Durability;
 using store::sqlite::LogSync;
+using store::sqlite::made;
+using store::sqlite::Reader;
+using store::sqlite::store_schema;
 
 // As many as keep the writer busy for as long as a fast disk syncs.
 constexpr std::size_t jobs_worth_sending_ahead = 200;
@@ -39,33 +39,23 @@ constexpr std::int64_t rows_worth_handing_over = 2 * jobs_worth_sending_ahead;
 // Everything that a thread of the store uses. The writer's and the reader's halves share nothing,
 // unless the store works inline.
 struct SqliteStore::Parts {
-    struct Reader {
-        Reader(Connection& connection, const Timing& timing, store::DamageBook& book)
-            : show(connection, timing, book),
-              catalogue(connection, timing, book),
-              ledger(connection, book),
-              damage(connection, book) {}
-        store::sqlite::Show show;
-        store::sqlite::ShowCatalogue catalogue;
-        store::sqlite::ShowLedger ledger;
-        store::sqlite::DamageScan damage;
-    };
-
     Parts(SqliteOptions o, const Timing& t)
         : options(std::move(o)),
           timing(t),
           book(options.damaged),
-          connection(options.path, Connection::Access::create),
+          connection(made(options.path, store_schema()), Connection::Access::write),
           write_desk(desk_kind()),
-          read_desk(desk_kind()),
-          people_desk(desk_kind()) {
-        store::sqlite::prepare_writer(connection, store::sqlite::store_schema(), durability());
+          read_desk(desk_kind()) {
+        if (options.counts_steps) connection.count_steps();
+        store::sqlite::prepare_writer(connection, store_schema(), durability());
         load_state();
         state->hear_nobody();
         if (durability() == Durability::after_commit)
             log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
-        open_reader(read_connection, reader);
-        open_reader(people_connection, people_reader);
+        if (options.threads) read_connection.emplace(options.path, Connection::Access::read);
+        if (read_connection) store::sqlite::prepare_reader(*read_connection);
+        reader.emplace(read_connection ? *read_connection : connection, timing, book);
+        people.emplace(options, connection, timing, book);
     }
 
     void load_state() {
@@ -78,12 +68,6 @@ struct SqliteStore::Parts {
         if (state) unheard = std::move(state->unheard);
         state.reset();
         tables.reset();
-    }
-
-    void open_reader(std::optional<Connection>& own, std::optional<Reader>& into) {
-        if (options.threads) own.emplace(options.path, Connection::Access::read);
-        if (own) store::sqlite::prepare_reader(*own);
-        into.emplace(own ? *own : connection, timing, book);
     }
 
     Desk::Kind desk_kind() const {
@@ -142,15 +126,6 @@ struct SqliteStore::Parts {
     }
 
     template <class Call>
-    static std::invoke_result_t<Call&, Reader&> read(Reader& reader, Call& call) {
-        try {
-            return call(reader);
-        } catch (const Failure& failure) {
-            return failure.error;
-        }
-    }
-
-    template <class Call>
     auto carry_out(Call& call) {
         if (log_sync) log_sync->begin_write();
         rows_before = connection.rows_changed();
@@ -199,6 +174,22 @@ struct SqliteStore::Parts {
         }
     }
 
+    // Nobody else is at it any more: all of it goes into the file. What fails here is done by the
+    // next one who opens it.
+    void close() {
+        drop_state();
+        if (broken) return;
+        log_sync.reset();
+        people.reset();
+        reader.reset();
+        read_connection.reset();
+        try {
+            store::sqlite::close_whole(connection);
+        } catch (const Failure&) {
+            // It stays marked as in use.
+        }
+    }
+
     void end(const Error& why) {
         const bool known = broken.exchange(true);
         if (!known && options.fatal) options.fatal(why);
@@ -219,19 +210,18 @@ struct SqliteStore::Parts {
     std::atomic<bool> broken = false;
     std::optional<Connection> read_connection;
     std::optional<Reader> reader;
-    std::optional<Connection> people_connection;
-    std::optional<Reader> people_reader;
     std::optional<LogSync> log_sync;
     std::int64_t rows_before = 0;
     Desk write_desk;
     Desk read_desk;
-    Desk people_desk;  // for lists: what workers and sweeps read must not wait behind them (C8)
+    // What workers and sweeps read must not wait behind it (C8).
+    std::optional<store::sqlite::PeopleReads> people;
 };
 
 SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 SqliteStore::~SqliteStore() {
-    parts_->people_desk.close();
+    parts_->people->close();
     parts_->read_desk.close();
     parts_->write_desk.close();
     auto last = [](State& state) -> Result<void> {
@@ -239,6 +229,7 @@ SqliteStore::~SqliteStore() {
         return {};
     };
     if (parts_->state) std::ignore = parts_->write(last);
+    parts_->close();
 }
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options,
@@ -268,7 +259,7 @@ auto SqliteStore::write(Call call) {
 template <class Call>
 auto SqliteStore::read(Call call) {
     auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
-        return Parts::read(*parts->reader, call);
+        return store::sqlite::read_from(*parts->reader, call);
     };
     auto afterwards = [parts = parts_.get()](auto answer) { parts->end_read(std::move(answer)); };
     return parts_->read_desk.ask(std::move(work), std::move(afterwards));
@@ -276,11 +267,8 @@ auto SqliteStore::read(Call call) {
 
 template <class Call>
 auto SqliteStore::read_for_people(Call call) {
-    auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
-        return Parts::read(*parts->people_reader, call);
-    };
     auto afterwards = [parts = parts_.get()](auto answer) { parts->end_read(std::move(answer)); };
-    return parts_->people_desk.ask(std::move(work), std::move(afterwards));
+    return parts_->people->ask(std::move(call), std::move(afterwards));
 }
 
 Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wall) {
@@ -299,6 +287,8 @@ void SqliteStore::crash() {
     parts_->load_state();
     parts_->state->hear_nobody();
 }
+
+std::uint64_t SqliteStore::steps() const { return parts_->connection.steps(); }
 
 std::size_t SqliteStore::worth_sending_ahead() const { return jobs_worth_sending_ahead; }
 
@@ -366,7 +356,7 @@ Task<Result<Overview>> SqliteStore::overview(std::string tenant) {
 }
 
 Task<Result<DamagePage>> SqliteStore::damaged(std::string from) {
-    return read(
+    return read_for_people(
         [from = std::move(from)](auto& r) -> Result<DamagePage> { return r.damage.page(from); });
 }
 

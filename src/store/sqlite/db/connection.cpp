@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -13,14 +14,27 @@ namespace perdure::store::sqlite {
 namespace {
 
 constexpr int busy_ms = 5'000;
+constexpr int steps_between_looks = 10'000;  // some tenths of a millisecond
 
 int flags_for(Connection::Access access) {
     switch (access) {
         case Connection::Access::create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
         case Connection::Access::write: return SQLITE_OPEN_READWRITE;
         case Connection::Access::read: return SQLITE_OPEN_READONLY;
+        case Connection::Access::file_alone: return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
     }
     return SQLITE_OPEN_READONLY;
+}
+
+std::string name_for(const std::string& path, Connection::Access access) {
+    if (access != Connection::Access::file_alone) return path;
+    std::string name = "file:";
+    for (const char c : path) {
+        const bool is_special = c == '?' || c == '#' || c == '%';
+        name +=
+            is_special ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+    }
+    return name + "?immutable=1";
 }
 
 // SQLite may call a full disk an I/O error, for instance when it cannot grow its shared memory. A
@@ -44,6 +58,10 @@ Failure failure_of(int code, int system_error, const std::string& what) {
         case SQLITE_READONLY:
         case SQLITE_PERM:
             return {error(Errc::unavailable, "the disk or file is read-only: " + what)};
+        case SQLITE_INTERRUPT:
+            return {error(Errc::overloaded,
+                          "this read took too long and was given up: ask again later, or for less "
+                          "at a time")};
         default: return {error(Errc::unavailable, what)};
     }
 }
@@ -60,7 +78,7 @@ void configure_once() {
 Connection::Connection(const std::string& path, Access access) : path_(path) {
     configure_once();
     const int flags = flags_for(access) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    const int code = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);
+    const int code = sqlite3_open_v2(name_for(path, access).c_str(), &handle_, flags, nullptr);
     if (code != SQLITE_OK) {
         const auto failure =
             failure_of(code, handle_ ? sqlite3_system_errno(handle_) : 0,
@@ -76,6 +94,8 @@ Connection::Connection(const std::string& path, Access access) : path_(path) {
     };
     // In place of the automatic checkpoint.
     sqlite3_wal_hook(handle_, note_pages, this);
+    // Who closes last has not always marked the file as closed: the log stays beside it.
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
 Connection::~Connection() { sqlite3_close_v2(handle_); }
@@ -86,6 +106,21 @@ void Connection::fail(int code, const char* doing) {
     if (system_error != 0 && (code & 0xff) != SQLITE_CONSTRAINT)
         what += fmt::format(" ({})", std::strerror(system_error));
     throw failure_of(code, system_error, what);
+}
+
+// A statement that answers nothing for long is asked by SQLite itself, one that answers many rows
+// by whoever takes them.
+void Connection::end_reads_when(ReadIsOver is_over) {
+    read_is_over_ = std::move(is_over);
+    const auto ask = [](void* self) {
+        return static_cast<Connection*>(self)->read_is_over_() ? 1 : 0;
+    };
+    sqlite3_progress_handler(handle_, read_is_over_ ? steps_between_looks : 0,
+                             read_is_over_ ? +ask : nullptr, this);
+}
+
+void Connection::stop_if_over() {
+    if (read_is_over_()) fail(SQLITE_INTERRUPT, "read");
 }
 
 void Connection::run(const char* sql) {
@@ -127,6 +162,15 @@ void Connection::checkpoint() {
     // Busy: a reader still needs the log. The next commit tries again.
     if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) fail(code, "checkpoint");
     log_pages_ = in_log > moved ? in_log - moved : 0;
+}
+
+bool Connection::empty_log() {
+    const int code =
+        sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    if ((code & 0xff) == SQLITE_BUSY) return false;
+    if (code != SQLITE_OK) fail(code, "move the log into the file");
+    log_pages_ = 0;
+    return true;
 }
 
 std::int64_t Connection::rows_changed() const { return sqlite3_total_changes64(handle_); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,9 +30,14 @@ private:
     std::string path_;
 };
 
+// Whether a read is to end before it is complete: it has taken too long, or nobody waits for it any
+// more. Asked now and then, on the connection's thread.
+using ReadIsOver = std::function<bool()>;
+
 class Connection {
 public:
-    enum class Access { create, write, read };
+    // `file_alone`: read as it is on the disk, without log and locks; while nobody writes it.
+    enum class Access { create, write, read, file_alone };
 
     // `:memory:` is a database of its own.
     Connection(const std::string& path, Access access);
@@ -51,18 +57,43 @@ public:
     // Pages in the log after the last commit; only this connection moves them into the file.
     int log_pages() const { return log_pages_; }
     void checkpoint();
+    // Moves all of it and leaves the log without content; false if a reader still needs it.
+    bool empty_log();
+    bool is_in_memory() const { return path_ == ":memory:"; }
+    const std::string& path() const { return path_; }
     // Rows that it has ever written or removed.
     std::int64_t rows_changed() const;
     // Good as long as the connection is open.
     LogFile log_file();
 
+    // From now on reads end as a Failure `overloaded` once that is so; empty: none does.
+    void end_reads_when(ReadIsOver is_over);
+    // Called for each row that a query answers.
+    void note_row() {
+        if (read_is_over_ && ++rows_read_ % rows_between_looks == 0) stop_if_over();
+    }
+
+    // What its statements have done: about 10 to 60 for each row that is found by its key. Counted
+    // only for whoever has asked for it; for tests.
+    void count_steps() { counts_steps_ = true; }
+    bool counts_steps() const { return counts_steps_; }
+    void add_steps(int steps) { steps_ += static_cast<std::uint64_t>(steps); }
+    std::uint64_t steps() const { return steps_; }
+
     sqlite3* handle() { return handle_; }
     [[noreturn]] void fail(int code, const char* doing);
 
 private:
+    static constexpr std::uint64_t rows_between_looks = 128;
+    void stop_if_over();
+
     sqlite3* handle_ = nullptr;
     std::string path_;
     int log_pages_ = 0;
+    ReadIsOver read_is_over_;
+    std::uint64_t rows_read_ = 0;
+    bool counts_steps_ = false;
+    std::uint64_t steps_ = 0;
 };
 
 // A transaction that is undone unless it is committed.

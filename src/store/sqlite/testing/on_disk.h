@@ -45,8 +45,10 @@ protected:
     std::string database() const { return folder + "/perdure.db"; }
 
     void open() {
-        auto opened = SqliteStore::open(
-            {.path = database(), .fatal = [this](const Error& why) { fatal = why; }}, Timing{});
+        auto with = options;
+        with.path = database();
+        with.fatal = [this](const Error& why) { fatal = why; };
+        auto opened = SqliteStore::open(std::move(with), Timing{});
         ASSERT_TRUE(opened.has_value()) << opened.error().what;
         store = std::move(*opened);
         const auto server = run(store->open_server(ServerId{7}, WallTime{1}));
@@ -113,13 +115,14 @@ protected:
         const auto opened = SqliteStore::open({.path = database()}, Timing{});
         return opened ? Error{Errc::invalid, "it was opened"} : opened.error();
     }
-    std::vector<FsckFinding> fsck() {
+    FsckReport fsck_report() {
         const auto directory = DataDirectory::open(folder);
         EXPECT_TRUE(directory.has_value());
-        const auto findings = fsck_offline(*directory, Timing{});
-        EXPECT_TRUE(findings.has_value()) << (findings ? "" : findings.error().what);
-        return findings ? *findings : std::vector<FsckFinding>{};
+        const auto report = fsck_offline(*directory, Timing{});
+        EXPECT_TRUE(report.has_value()) << (report ? "" : report.error().what);
+        return report ? *report : FsckReport{};
     }
+    std::vector<FsckFinding> fsck() { return fsck_report().findings; }
 
     template <class T>
     static Task<void> keep(Task<T> task, std::optional<T>& result) {
@@ -127,6 +130,7 @@ protected:
     }
 
     std::string folder;
+    SqliteOptions options;         // for open(), which sets the path
     boost::asio::io_context loop;  // outlives the store, whose threads post to it
     std::unique_ptr<SqliteStore> store;
     std::uint64_t last_group = 0;
