@@ -2,6 +2,7 @@
 
 #include "base/fault.h"
 #include "processes/disk/leftovers.h"
+#include "processes/disk/posix.h"
 #include "processes/disk/secrets.h"
 #include "processes/host.h"
 #include "processes/on_pool.h"
@@ -29,10 +30,11 @@ struct Opened {
 };
 
 // The slots in which adopted attempts run are theirs; what is in the others was left behind.
-bool find_slots(Opened& opened) {
+bool find_slots(Opened& opened, const std::string& cgroup) {
     const auto& identity = opened.folder->identity();
     const auto name = std::to_string(identity.device) + "-" + std::to_string(identity.inode);
-    const auto here = hierarchies_here();
+    auto here = hierarchies_here();
+    if (!cgroup.empty()) here.v2 = cgroup;
     opened.slots.detect(here, name);
     opened.controllers.detect(here, opened.slots.base(), name);
     std::set<std::string> alive;
@@ -46,8 +48,23 @@ bool find_slots(Opened& opened) {
     return clear;
 }
 
-Result<Opened> open_state(const std::string& path, bool cgroups) {
-    auto folder = StateFolder::open(path);
+// A group that a person has named is used, or the worker does not start: without it a restart would
+// not find what runs in it.
+Result<void> check_cgroup(const std::string& cgroup) {
+    if (cgroup.empty()) return {};
+    if (!file_exists(cgroup + "/cgroup.procs"))
+        return error(Errc::invalid, "worker.cgroup: " + cgroup +
+                                        " is no cgroup (v2); make it before the worker starts, or "
+                                        "leave the setting out");
+    if (::access(cgroup.c_str(), W_OK) != 0)
+        return error(Errc::invalid, "worker.cgroup: this user may make no group in " + cgroup +
+                                        "; fix: chown it to the worker's user");
+    return {};
+}
+
+Result<Opened> open_state(const HostOptions& options) {
+    if (auto usable = check_cgroup(options.cgroup); !usable) return usable.error();
+    auto folder = StateFolder::open(options.directory);
     if (!folder) return folder.error();
     auto life = (*folder)->begin_life(true);
     if (!life) return life.error();
@@ -56,7 +73,7 @@ Result<Opened> open_state(const std::string& path, bool cgroups) {
     opened.found = find_attempts(**folder);
     // A directory that is not understood: whoever is at work in it cannot be spoken to.
     for (const auto& name : opened.found.damaged) clear_shim(**folder, name);
-    const bool slots_are_clear = !cgroups || find_slots(opened);
+    const bool slots_are_clear = !options.cgroups || find_slots(opened, options.cgroup);
     opened.leftovers_are_gone =
         slots_are_clear && kill_leftovers(**folder, [&](const std::string& name) {
             return !is_locked(**folder, name);
@@ -111,9 +128,7 @@ Result<ShimEnds> make_and_spawn(Preparation work) {
 }  // namespace
 
 Task<Result<WorkerLife>> Host::open(Self self) {
-    auto work = [path = self->options_.directory, cgroups = self->options_.cgroups] {
-        return open_state(path, cgroups);
-    };
+    auto work = [options = self->options_] { return open_state(options); };
     auto opened = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!opened) co_return opened.error();
     if (self->closed_) co_return has_closed();

@@ -22,7 +22,6 @@
 #include "store/sqlite/data_directory.h"
 #include "store/sqlite/sqlite_blobs.h"
 #include "store/sqlite/sqlite_store.h"
-#include "watchdog/watched.h"
 
 // Of tcmalloc, where that is linked.
 extern "C" [[gnu::weak]] void MallocExtension_ReleaseFreeMemory();

@@ -18,7 +18,6 @@
 #include "platform/entropy.h"
 #include "processes/host_processes.h"
 #include "processes/in_process_kinds.h"
-#include "watchdog/watched.h"
 #include "webhook/webhooks.h"
 #include "worker/worker.h"
 
@@ -68,6 +67,7 @@ public:
                                                             .shim = shim_path(),
                                                             .host = host_name(),
                                                             .secrets = config_.worker_secrets,
+                                                            .cgroup = config_.worker_cgroup,
                                                             .timing = config_.timing},
                                                 log);
         webhooks_ = std::make_unique<Webhooks>(clock_, webhook_options());
