@@ -30,8 +30,7 @@ void Metrics::append(MetricsText& out) const {
     out.single("perdure_bytes_in_flight", gauge,
                "Bytes of requests, answers and streams under way.", bytes_in_flight);
     out.single("perdure_bytes_refused_total", counter,
-               "Times that there was no room for the bytes of a request or answer.",
-               bytes_refused);
+               "Times that there was no room for the bytes of a request or answer.", bytes_refused);
     out.single("perdure_jobs_submitted_total", counter, "Jobs that this server has accepted.",
                jobs_submitted);
     out.single("perdure_report_items_total", counter, "Statements of workers about attempts.",

@@ -12,9 +12,8 @@ namespace perdure {
 class Histogram {
 public:
     // Seconds. From a healthy exchange over a lease and a hold to the run of a day.
-    static constexpr std::array<double, 16> bounds = {0.001, 0.0025, 0.005, 0.01, 0.05, 0.1,
-                                                      0.25,  0.5,    1,     2.5,  5,    12,
-                                                      60,    600,    3'600, 86'400};
+    static constexpr std::array<double, 16> bounds = {
+        0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12, 60, 600, 3'600, 86'400};
     using Counts = std::array<std::uint64_t, bounds.size()>;
 
     void add(Duration took);

@@ -9,12 +9,9 @@ namespace {
 
 std::string_view to_string(MetricType type) {
     switch (type) {
-        case MetricType::counter:
-            return "counter";
-        case MetricType::gauge:
-            return "gauge";
-        case MetricType::histogram:
-            return "histogram";
+        case MetricType::counter: return "counter";
+        case MetricType::gauge: return "gauge";
+        case MetricType::histogram: return "histogram";
     }
     return "untyped";
 }

@@ -18,7 +18,7 @@ namespace {
 
 // Of /proc/self/stat, in the words of proc(5).
 struct Stat {
-    std::uint64_t utime = 0;      // in clock ticks, as stime and starttime
+    std::uint64_t utime = 0;  // in clock ticks, as stime and starttime
     std::uint64_t stime = 0;
     std::uint64_t starttime = 0;  // since the system booted
     std::uint64_t vsize = 0;      // bytes

@@ -30,8 +30,8 @@ TEST(JobMeter, counts_ends_by_queue_state_and_cause) {
                      {.spec = in_queue("a"), .end = failed},
                      {.spec = in_queue("b"), .end = JobEvent::End{JobState::succeeded}}});
     const auto text = text_of(meter);
-    EXPECT_TRUE(contains(
-        text, "perdure_jobs_ended_total{queue=\"a\",state=\"failed\",cause=\"exit\"} 2\n"))
+    EXPECT_TRUE(
+        contains(text, "perdure_jobs_ended_total{queue=\"a\",state=\"failed\",cause=\"exit\"} 2\n"))
         << text;
     EXPECT_TRUE(contains(
         text, "perdure_jobs_ended_total{queue=\"b\",state=\"succeeded\",cause=\"none\"} 1\n"))

@@ -1,5 +1,5 @@
-// What a group's reply tells about jobs to those who count: each claim, each end of an attempt, each
-// end of a job, once.
+// What a group's reply tells about jobs to those who count: each claim, each end of an attempt,
+// each end of a job, once.
 #include "tests/contract/contract.h"
 
 namespace perdure::contract {

@@ -38,8 +38,7 @@ void append_workers(MetricsText& out, const Overview& overview) {
     }
     out.single("perdure_workers", gauge, "Workers that are connected.",
                std::uint64_t{overview.workers.size()});
-    out.single("perdure_deaf_workers", gauge, "Workers that are heard and confirm no start.",
-               deaf);
+    out.single("perdure_deaf_workers", gauge, "Workers that are heard and confirm no start.", deaf);
     out.single("perdure_slots", gauge, "Slots of the workers.", slots);
     out.single("perdure_slots_taken", gauge, "Slots that an attempt has.", running);
 }

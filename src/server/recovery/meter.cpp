@@ -78,10 +78,9 @@ void RecoveryMeter::append(MetricsText& out) const {
     out.family("perdure_recoveries_total", counter, "Automatic repairs: entries of the ledger.");
     for (const auto& [kind, count] : recoveries_) {
         const auto& [incident, cause, repair] = kind;
-        out.sample({{"incident", to_string(incident)},
-                    {"cause", cause},
-                    {"decision", to_string(repair)}},
-                   count);
+        out.sample(
+            {{"incident", to_string(incident)}, {"cause", cause}, {"decision", to_string(repair)}},
+            count);
     }
     out.family("perdure_time_to_detect_seconds", histogram,
                "From the last sign of life to the repair.");
@@ -95,8 +94,8 @@ void RecoveryMeter::append(MetricsText& out) const {
     for (const auto& [cause, count] : timeouts_) out.sample({{"cause", cause}}, count);
     out.single("perdure_timeout_latency_seconds", histogram,
                "From a timeout to its entry in the ledger.", timeout_latency_);
-    out.single("perdure_heartbeat_gap_seconds", histogram,
-               "Between two heartbeats of one worker.", heartbeat_gap_);
+    out.single("perdure_heartbeat_gap_seconds", histogram, "Between two heartbeats of one worker.",
+               heartbeat_gap_);
     append_restarts(out);
 }
 
