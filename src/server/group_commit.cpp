@@ -220,6 +220,7 @@ void GroupCommit::committed(SentGroup& group) {
     seen_.note_written(reply.written_tick, clock_.boot());
     if (group.tick) seen_.note_own({*group.tick, group.sent_at});
     if (meter_) note_recoveries(group.batch, reply);
+    if (job_meter_) job_meter_->committed(reply.events);
     auto next = std::make_move_iterator(reply.replies.begin());
     CommitBatch again;
     bool is_led_astray = false;  // another server was first: nothing behind the tick was done

@@ -24,6 +24,7 @@
 #include "ports/store.h"
 #include "ports/task.h"
 #include "server/group_sender.h"
+#include "server/job_meter.h"
 #include "server/recovery/meter.h"
 #include "server/request_lanes.h"
 #include "server/seen_ticks.h"
@@ -94,6 +95,8 @@ public:
     void on_activity(Alarm& alarm) { activity_alarm_ = &alarm; }
     // Told of every repair that is committed, and of the starts after it.
     void on_recoveries(RecoveryMeter& meter) { meter_ = &meter; }
+    // Told what each commit has done to jobs.
+    void on_events(JobMeter& meter) { job_meter_ = &meter; }
 
     // Shown every change that was committed, with its reply.
     using Watcher = std::function<void(const Change&, const ChangeReply&)>;
@@ -127,6 +130,7 @@ private:
     Alarm* activity_alarm_ = nullptr;
     Watcher watcher_;
     RecoveryMeter* meter_ = nullptr;
+    JobMeter* job_meter_ = nullptr;
     SeenTicks seen_;
     bool attempts_overdue_ = false;
     bool store_is_idle_ = false;

@@ -35,6 +35,7 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
         });
     });
     commits_.on_recoveries(meter_);
+    commits_.on_events(job_meter_);
     sessions_.on_restarts(meter_);
     sweeper_.on_recalls([this](SessionId session, AttemptKey attempt) {
         dispatcher_.send(session, RecallOrder{attempt});
