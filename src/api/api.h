@@ -11,6 +11,7 @@
 #include "api/http/byte_budget.h"
 #include "api/metrics.h"
 #include "base/log.h"
+#include "ports/backup.h"
 #include "ports/blobs.h"
 #include "ports/catalogue.h"
 #include "ports/clock.h"
@@ -36,6 +37,9 @@ struct ApiOptions {
     // Gives memory that is free back to the system. May be empty.
     std::function<void()> release_memory;
     Timing timing;
+    BackupDesk* backups = nullptr;  // of the store, if it makes them itself
+    // Why nothing may be changed, for people; empty: everything may.
+    std::string reads_only;
     DamageDesk* damage = nullptr;  // of the store, if its rows can be damaged
 };
 
