@@ -10,6 +10,7 @@
 #include "api/bells.h"
 #include "api/http/byte_budget.h"
 #include "api/metrics.h"
+#include "api/space_watch.h"
 #include "base/log.h"
 #include "ports/backup.h"
 #include "ports/blobs.h"
@@ -37,6 +38,8 @@ struct ApiOptions {
     // Gives memory that is free back to the system. May be empty.
     std::function<void()> release_memory;
     Timing timing;
+    const Space* space = nullptr;  // of the store, if it is short of any
+    std::uint64_t space_reserve = 0;
     BackupDesk* backups = nullptr;  // of the store, if it makes them itself
     // Why nothing may be changed, for people; empty: everything may.
     std::string reads_only;
@@ -52,7 +55,8 @@ struct Api {
           log(std::move(l)),
           options(std::move(o)),
           started_at(k.boot()),
-          bytes(std::make_shared<ByteBudget>(options.bytes_in_flight)) {}
+          bytes(std::make_shared<ByteBudget>(options.bytes_in_flight)),
+          space(options.space, options.space_reserve) {}
 
     Server& server;
     Catalogue& catalogue;
@@ -63,6 +67,7 @@ struct Api {
     BootTime started_at;
     bool stopping = false;
     std::shared_ptr<ByteBudget> bytes;
+    SpaceWatch space;
     std::array<char, std::size_t{16} << 10> discarded;  // where refused bodies are read to
     Metrics metrics;
     Bells bells;

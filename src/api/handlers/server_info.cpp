@@ -88,6 +88,7 @@ Task<Response> show_metrics(Api& api, const Request& request) {
     auto overview = co_await api.catalogue.overview(std::move(tenant));
     if (overview) append_jobs(response.body, *overview);
     append_damage(response.body, api.options.damage);
+    response.body += api.space.metrics();
     response.body += "# TYPE perdure_ready gauge\nperdure_ready ";
     response.body += is_open_for_business(api) ? "1\n" : "0\n";
     co_return response;

@@ -21,6 +21,7 @@
 #include "server/server.h"
 #include "store/sqlite/backup.h"
 #include "store/sqlite/data_directory.h"
+#include "store/sqlite/disk_space.h"
 #include "store/sqlite/sqlite_blobs.h"
 #include "store/sqlite/sqlite_store.h"
 #include "watchdog/watched.h"
@@ -81,7 +82,8 @@ public:
           clock_(context_),
           signals_(context_, SIGTERM, SIGINT, SIGHUP),
           watched_(context_, around.watchdog),
-          options_(api_options(config, around)) {}
+          options_(api_options(config, around)),
+          space_(config.data) {}
 
     ExitCode run() {
         allow_many_descriptors();
@@ -101,6 +103,8 @@ public:
         server_->failures().use({config_.failure_level, config_.callback_failure_level});
         options_.damage = store_.get();
         options_.backups = backups_.get();
+        options_.space = &space_;
+        options_.space_reserve = config_.space_reserve;
         if (const auto& copied = store_->copy_of()) options_.reads_only = reads_only(*copied);
         api_ = std::make_unique<ApiServer>(*server_, *store_, *blobs_, clock_, log, options_);
         if (auto listening = api_->listen(); !listening) return refuse(listening.error());
@@ -186,6 +190,7 @@ private:
     boost::asio::signal_set signals_;
     Watched watched_;
     ApiOptions options_;
+    DiskSpace space_;
     std::unique_ptr<SqliteStore> store_;
     std::unique_ptr<SqliteBlobs> blobs_;
     std::unique_ptr<SqliteBackupDesk> backups_;

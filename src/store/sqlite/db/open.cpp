@@ -66,6 +66,8 @@ void prepare_writer(Connection& connection, const Schema& schema, Durability dur
     connection.run(pragma_for(durability));
     connection.run("PRAGMA secure_delete = OFF");
     connection.run("PRAGMA temp_store = MEMORY");
+    // A log that had to grow, because somebody read for long, is cut off when it begins anew.
+    connection.run("PRAGMA journal_size_limit = 67108864");
     connection.run("PRAGMA cache_size = -16000");
     connection.run("PRAGMA trusted_schema = OFF");
     migrate(connection, schema);
