@@ -28,13 +28,14 @@ def backed_up(instance, name="backup"):
     return path, json.loads(done.stdout)
 
 
-def restored(backup, *args):
+def restored(instance, backup, *args):
     """Another instance, not started, with what was restored."""
     other = Instance(slots=4)
-    done = run_cli(other, "restore", backup, "--data", other.directory + "/data", "--json", *args)
+    done = run_cli(instance, "restore", backup, "--data", other.directory + "/data", "--json", *args)
     if done.returncode != 0:
         other.remove()
         raise AssertionError("not restored: " + done.stdout + done.stderr)
+    other.role = "up" if "--take-over" in args else "server"  # workers are turned away by a copy
     return other, json.loads(done.stdout)
 
 
@@ -75,7 +76,7 @@ def everything_accepted_before_is_in_it_in_a_state_that_it_had(instance):
     ended = instance.wait_until_ended(load.accepted, 60)
     expect(made["jobs"] >= len(before), made, len(before))
     expect(load.slowest < 5, "a submit has waited for the backup:", load.slowest)
-    other, report = restored(backup)
+    other, report = restored(instance, backup)
     try:
         expect(report["jobs"] == made["jobs"], report, made)
         other.start()
@@ -105,7 +106,7 @@ def a_copy_shows_everything_and_runs_nothing(instance):
     backup, _ = backed_up(instance)
     code, said = cli(instance, "fsck", "--offline", "--data", backup)
     expect(code == 0 and "1 jobs" in said, "the backup is not sound:", said)
-    other, _ = restored(backup)
+    other, _ = restored(instance, backup)
     try:
         other.start()
         expect(other.job(job)["state"] == "ready", other.job(job))
@@ -135,7 +136,7 @@ def who_takes_over_holds_what_must_not_run_twice(instance):
     backup, _ = backed_up(instance)
     instance.insist("POST", f"/v1/jobs/{runs}/cancel")
     expect(instance.stop() == 0, "it did not stop in peace")
-    other, report = restored(backup, "--take-over")
+    other, report = restored(instance, backup, "--take-over")
     try:
         expect(report["held"] == 1 and report["paused_queues"] == ["other"], report)
         other.start()
@@ -186,7 +187,7 @@ def without_a_server_the_directory_is_enough(instance):
     until("all to be gone", lambda: not instance.pids("server"))
     code, said = cli(instance, "backup", path, "--offline", "--data", data)
     expect(code == 0 and "1 jobs" in said, code, said)
-    other, _ = restored(path)
+    other, _ = restored(instance, path)
     try:
         other.start()
         expect(other.job(job)["state"] == "succeeded", other.job(job))
