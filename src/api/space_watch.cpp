@@ -29,17 +29,16 @@ std::optional<Error> SpaceWatch::why_no_submits(BootTime now) {
 }
 
 std::string SpaceWatch::metrics() const {
-    std::string out;
     const auto view = space_ ? space_->look() : std::nullopt;
-    if (!view) return out;
+    std::string out = "# TYPE perdure_store_bytes gauge\n";
     auto into = std::back_inserter(out);
-    out += "# TYPE perdure_store_bytes gauge\n";
-    for (const auto& file : view->files)
-        fmt::format_to(into, "perdure_store_bytes{{file=\"{}\"}} {}\n", file.name, file.bytes);
-    fmt::format_to(into, "# TYPE perdure_disk_free_bytes gauge\nperdure_disk_free_bytes {}\n",
-                   view->free_bytes);
-    fmt::format_to(into, "# TYPE perdure_disk_reserve_bytes gauge\nperdure_disk_reserve_bytes {}\n",
-                   reserve_of(facts_of(*view)));
+    if (view)
+        for (const auto& file : view->files)
+            fmt::format_to(into, "perdure_store_bytes{{file=\"{}\"}} {}\n", file.name, file.bytes);
+    out += "# TYPE perdure_disk_free_bytes gauge\n";
+    if (view) fmt::format_to(into, "perdure_disk_free_bytes {}\n", view->free_bytes);
+    out += "# TYPE perdure_disk_reserve_bytes gauge\n";
+    if (view) fmt::format_to(into, "perdure_disk_reserve_bytes {}\n", reserve_of(facts_of(*view)));
     return out;
 }
 
