@@ -30,7 +30,8 @@ Response show(const BackupStatus& status) {
     out.field("state", state_of(status));
     if (!status.path.empty()) {
         out.field("path", status.path);
-        out.field("bytes", status.bytes);
+        const bool is_done = status.outcome && *status.outcome;
+        out.field("bytes", is_done ? (*status.outcome)->bytes : status.bytes);
         out.field("bytes_total", status.bytes_total);
     }
     if (status.outcome && *status.outcome) {
