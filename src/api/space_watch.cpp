@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 namespace perdure {
 namespace {
 
@@ -28,18 +26,17 @@ std::optional<Error> SpaceWatch::why_no_submits(BootTime now) {
     return refusal_;
 }
 
-std::string SpaceWatch::metrics() const {
+void SpaceWatch::append(MetricsText& out) const {
     const auto view = space_ ? space_->look() : std::nullopt;
-    std::string out = "# TYPE perdure_store_bytes gauge\n";
-    auto into = std::back_inserter(out);
+    out.family("perdure_store_bytes", MetricType::gauge, "Sizes of the store's files.");
     if (view)
-        for (const auto& file : view->files)
-            fmt::format_to(into, "perdure_store_bytes{{file=\"{}\"}} {}\n", file.name, file.bytes);
-    out += "# TYPE perdure_disk_free_bytes gauge\n";
-    if (view) fmt::format_to(into, "perdure_disk_free_bytes {}\n", view->free_bytes);
-    out += "# TYPE perdure_disk_reserve_bytes gauge\n";
-    if (view) fmt::format_to(into, "perdure_disk_reserve_bytes {}\n", reserve_of(facts_of(*view)));
-    return out;
+        for (const auto& file : view->files) out.sample({{"file", file.name}}, file.bytes);
+    out.family("perdure_disk_free_bytes", MetricType::gauge,
+               "What may still be written where the data is.");
+    if (view) out.sample({}, view->free_bytes);
+    out.family("perdure_disk_reserve_bytes", MetricType::gauge,
+               "New jobs are refused while less than this is free.");
+    if (view) out.sample({}, reserve_of(facts_of(*view)));
 }
 
 }  // namespace perdure

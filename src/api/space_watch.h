@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/metrics_text.h"
 #include "base/time.h"
 #include "core/storage/reserve.h"
 #include "ports/space.h"
@@ -16,8 +17,7 @@ public:
     SpaceWatch(const Space* space, std::uint64_t reserve) : space_(space), reserve_(reserve) {}
 
     std::optional<Error> why_no_submits(BootTime now);
-    // For Prometheus.
-    std::string metrics() const;
+    void append(MetricsText& out) const;
 
 private:
     SpaceFacts facts_of(const SpaceView& view) const {

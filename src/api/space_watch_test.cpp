@@ -15,6 +15,12 @@ public:
                                               .disk_bytes = 10'000 * space_mib};
 };
 
+std::string metrics_of(const SpaceWatch& watch) {
+    MetricsText text;
+    watch.append(text);
+    return text.take();
+}
+
 TEST(SpaceWatch, refuses_below_the_reserve_with_a_sentence_and_passes) {
     SmallDisk disk;
     SpaceWatch watch(&disk, 256 * space_mib);
@@ -38,12 +44,12 @@ TEST(SpaceWatch, refuses_nothing_if_nobody_can_say) {
     EXPECT_FALSE(unknown.why_no_submits(BootTime{1}));
     SpaceWatch none(nullptr, 256 * space_mib);
     EXPECT_FALSE(none.why_no_submits(BootTime{1}));
-    EXPECT_EQ(none.metrics().find("\nperdure_"), std::string::npos);
+    EXPECT_EQ(metrics_of(none).find("\nperdure_"), std::string::npos);
 }
 
 TEST(SpaceWatch, tells_sizes_and_what_is_free) {
     SmallDisk disk;
-    const auto text = SpaceWatch(&disk, 256 * space_mib).metrics();
+    const auto text = metrics_of(SpaceWatch(&disk, 256 * space_mib));
     EXPECT_NE(text.find("perdure_store_bytes{file=\"perdure.db\"} 7\n"), std::string::npos);
     EXPECT_NE(text.find("perdure_disk_free_bytes 314572800\n"), std::string::npos);
     EXPECT_NE(text.find("perdure_disk_reserve_bytes 268435456\n"), std::string::npos);
