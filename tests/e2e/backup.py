@@ -31,11 +31,13 @@ def backed_up(instance, name="backup"):
 def restored(instance, backup, *args):
     """Another instance, not started, with what was restored."""
     other = Instance(slots=4)
-    done = run_cli(instance, "restore", backup, "--data", other.directory + "/data", "--json", *args)
+    data = other.directory + "/data"
+    done = run_cli(instance, "restore", backup, "--data", data, "--json", *args)
     if done.returncode != 0:
         other.remove()
         raise AssertionError("not restored: " + done.stdout + done.stderr)
-    other.role = "up" if "--take-over" in args else "server"  # workers are turned away by a copy
+    # A copy turns workers away.
+    other.role = "up" if "--take-over" in args else "server"
     return other, json.loads(done.stdout)
 
 
