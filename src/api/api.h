@@ -10,7 +10,9 @@
 #include "api/bells.h"
 #include "api/http/byte_budget.h"
 #include "api/metrics.h"
+#include "api/space_watch.h"
 #include "base/log.h"
+#include "ports/backup.h"
 #include "ports/blobs.h"
 #include "ports/catalogue.h"
 #include "ports/clock.h"
@@ -38,6 +40,11 @@ struct ApiOptions {
     // What the process knows beside the server. May be empty.
     std::function<void(MetricsText&)> append_metrics;
     Timing timing;
+    const Space* space = nullptr;  // of the store, if it is short of any
+    std::uint64_t space_reserve = 0;
+    BackupDesk* backups = nullptr;  // of the store, if it makes them itself
+    // Why nothing may be changed, for people; empty: everything may.
+    std::string reads_only;
     DamageDesk* damage = nullptr;  // of the store, if its rows can be damaged
 };
 
@@ -50,7 +57,8 @@ struct Api {
           log(std::move(l)),
           options(std::move(o)),
           started_at(k.boot()),
-          bytes(std::make_shared<ByteBudget>(options.bytes_in_flight)) {}
+          bytes(std::make_shared<ByteBudget>(options.bytes_in_flight)),
+          space(options.space, options.space_reserve) {}
 
     Server& server;
     Catalogue& catalogue;
@@ -61,6 +69,7 @@ struct Api {
     BootTime started_at;
     bool stopping = false;
     std::shared_ptr<ByteBudget> bytes;
+    SpaceWatch space;
     std::array<char, std::size_t{16} << 10> discarded;  // where refused bodies are read to
     Metrics metrics;
     Bells bells;

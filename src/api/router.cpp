@@ -49,6 +49,8 @@ const std::array routes = {
     Route{post, "/v1/workers/{}/drain", drain_worker},
     Route{get, "/v1/server", show_server},
     Route{get, "/v1/fsck", check_store},
+    Route{post, "/v1/backup", start_backup},
+    Route{get, "/v1/backup", show_backup},
     Route{post, "/v1/fsck/discard", discard_row},
     Route{get, "/v1/recoveries", list_recoveries},
     Route{post, "/v1/recover", recover_now},

@@ -19,6 +19,10 @@
 namespace perdure {
 namespace {
 
+bool changes_something(const Request& request) {
+    return request.method != Method::get || request.path.starts_with("/v1/worker/");
+}
+
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
@@ -72,6 +76,12 @@ Task<void> Session::answer(Request request) {
     if (!routed.route) {
         api_->metrics.answered("none", routed.refusal.status, Duration{});
         co_await write(std::move(routed.refusal));
+        co_return;
+    }
+    if (changes_something(request) && !api_->options.reads_only.empty()) {
+        auto refusal = problem(error(Errc::unavailable, api_->options.reads_only));
+        api_->metrics.answered(routed.route->pattern, refusal.status, Duration{});
+        co_await write(std::move(refusal));
         co_return;
     }
     if (routed.route->stream) {

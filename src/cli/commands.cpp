@@ -275,34 +275,6 @@ void add_inside(std::vector<Command>& all) {
         tell_result);
 }
 
-void add_maintenance(std::vector<Command>& all) {
-    all.push_back({.path = "fsck",
-                   .group = other_group,
-                   .summary = "compare everything that is stored with everything else",
-                   .example = "  perdure fsck\n  perdure fsck --offline --data /var/lib/perdure",
-                   .options = {{"--offline", "", "without a server, exactly; needs the directory"},
-                               {"--discard", "TABLE:ROW", "remove a row that fsck calls damaged"}},
-                   .settings = {"server.urls", "data"},
-                   .run = check_store});
-    all.push_back({.path = "migrate",
-                   .group = other_group,
-                   .summary = "bring a data directory to this version; no server may run",
-                   .example = "  perdure migrate --data /var/lib/perdure",
-                   .options = {{"--without-log", "",
-                                "take a database whose log is not there: another program has moved "
-                                "it into the file"}},
-                   .settings = {"profile", "data"},
-                   .run = migrate_store});
-    all.push_back({.path = "config",
-                   .group = other_group,
-                   .summary = "every setting, its value, and where it came from",
-                   .example = "  perdure config --json\n"
-                              "  perdure config --example >perdure.toml",
-                   .options = {{"--example", "", "a file with every setting and its default"}},
-                   .settings = {"profile", "data", "server.listen", "server.urls"},
-                   .run = show_config});
-}
-
 void add_others(std::vector<Command>& all) {
     all.push_back(
         {.path = "bench",

@@ -25,6 +25,8 @@ struct Config {
     std::vector<std::string> servers;                         // URLs, for clients and workers
     std::uint64_t bytes_in_flight = std::uint64_t{64} << 20;  // of all connections (C8)
 
+    std::uint64_t space_reserve = std::uint64_t{256} << 20;  // of the data's disk
+
     std::string worker_name;
     std::uint32_t worker_slots = 1;
     std::vector<std::string> worker_queues;          // empty: all

@@ -80,6 +80,17 @@ constexpr std::array table = {
                 [](Config& c, const Value& v) {
                     c.bytes_in_flight = static_cast<std::uint64_t>(std::get<std::int64_t>(v)) << 20;
                 }},
+    Setting{.name = "server.reserve_mib",
+            .type = SettingType::count,
+            .standard = "256",
+            .about = "MiB of the data's disk that new jobs leave free, at most 5 % of it",
+            .environment = "PERDURE_RESERVE_MIB",
+            .min = 0,
+            .max = 1'048'576,
+            .store =
+                [](Config& c, const Value& v) {
+                    c.space_reserve = static_cast<std::uint64_t>(std::get<std::int64_t>(v)) << 20;
+                }},
     Setting{.name = "worker.name",
             .type = SettingType::text,
             .standard = "(the host's name)",

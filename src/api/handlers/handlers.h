@@ -37,6 +37,8 @@ Task<Response> drain_worker(Api& api, const Request& request);
 Task<Response> show_server(Api& api, const Request& request);
 Task<Response> list_recoveries(Api& api, const Request& request);
 Task<Response> recover_now(Api& api, const Request& request);
+Task<Response> start_backup(Api& api, const Request& request);
+Task<Response> show_backup(Api& api, const Request& request);
 Task<Response> check_store(Api& api, const Request& request);
 Task<Response> discard_row(Api& api, const Request& request);
 Task<Response> is_alive(Api& api, const Request& request);

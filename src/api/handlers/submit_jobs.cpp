@@ -105,6 +105,7 @@ Task<Response> submit_many(Api& api, Wanted wanted) {
 
 Task<Response> submit_jobs(Api& api, const Request& request) {
     if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
+    if (const auto why = api.space.why_no_submits(api.clock.boot())) co_return problem(*why);
     Wanted wanted;
     if (const auto misfit = read_wanted(request.body, wanted)) co_return problem(*misfit);
     if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted));

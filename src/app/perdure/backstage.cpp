@@ -13,8 +13,11 @@
 #include "bench/bench.h"
 #include "drill/drill.h"
 #include "platform/job_socket.h"
+#include "platform/system_time.h"
+#include "store/sqlite/backup.h"
 #include "store/sqlite/fsck.h"
 #include "store/sqlite/migrate_offline.h"
+#include "store/sqlite/restore.h"
 #include "watchdog/child_process.h"
 
 namespace perdure {
@@ -59,6 +62,29 @@ Result<std::string> RealBackstage::migrate(const Config& config, cli::MissingLog
     if (!directory) return directory.error();
     return migrate_offline(*directory,
                            log == cli::MissingLog::accept ? LostLog::accept : LostLog::refuse);
+}
+
+Result<cli::OfflineBackup> RealBackstage::backup_offline(const Config& config,
+                                                         const std::string& path,
+                                                         const cli::BackupProgress& progress) {
+    auto directory = DataDirectory::open_existing(config.data);
+    if (!directory) return directory.error();
+    const auto made = perdure::backup_offline(
+        *directory, {.path = path, .now = wall_now(), .progress = progress});
+    if (!made) return made.error();
+    return cli::OfflineBackup{made->jobs, made->bytes, made->taken_on};
+}
+
+Result<cli::OfflineRestored> RealBackstage::restore(const Config& config, const std::string& backup,
+                                                    cli::RestoreWhat what) {
+    const bool takes_over = what == cli::RestoreWhat::take_over;
+    auto restored = perdure::restore({.backup = backup,
+                                      .data = config.data,
+                                      .as = takes_over ? RestoreAs::take_over : RestoreAs::copy},
+                                     config.timing);
+    if (!restored) return restored.error();
+    return cli::OfflineRestored{restored->jobs,      restored->not_ended, restored->taken_on,
+                                restored->directory, restored->held,      restored->paused_queues};
 }
 
 ExitCode RealBackstage::bench(const Configuration&, const std::vector<std::string>& words) {

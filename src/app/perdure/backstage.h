@@ -19,6 +19,10 @@ public:
     ExitCode run_child(cli::Role role, const Configuration& configuration) override;
     Result<cli::OfflineReport> fsck_offline(const Config& config) override;
     Result<std::string> migrate(const Config& config, cli::MissingLog log) override;
+    Result<cli::OfflineBackup> backup_offline(const Config& config, const std::string& path,
+                                              const cli::BackupProgress& progress) override;
+    Result<cli::OfflineRestored> restore(const Config& config, const std::string& backup,
+                                         cli::RestoreWhat what) override;
     ExitCode bench(const Configuration& configuration,
                    const std::vector<std::string>& words) override;
     ExitCode drill(const std::vector<std::string>& words) override;

@@ -20,7 +20,9 @@
 #include "platform/process_metrics.h"
 #include "platform/system_time.h"
 #include "server/server.h"
+#include "store/sqlite/backup.h"
 #include "store/sqlite/data_directory.h"
+#include "store/sqlite/disk_space.h"
 #include "store/sqlite/sqlite_blobs.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -53,6 +55,12 @@ Error about(const std::string& file, const Error& why) {
     return is_named ? why : error(why.code, file + ": " + why.what);
 }
 
+std::string reads_only(const std::string& copied) {
+    return "this is a copy of " + copied +
+           ": nothing in it runs or changes, because that instance may live. If it is gone for "
+           "good, restore the backup into a new directory with --take-over";
+}
+
 ApiOptions api_options(const Config& config, const ProcessSurroundings& around) {
     const auto colon = config.listen.rfind(':');
     ApiOptions options{.version = around.version, .store = "sqlite", .timing = config.timing};
@@ -75,7 +83,8 @@ public:
           clock_(context_),
           signals_(context_, SIGTERM, SIGINT, SIGHUP),
           watched_(context_, around.watchdog),
-          options_(api_options(config, around)) {}
+          options_(api_options(config, around)),
+          space_(config.data) {}
 
     ExitCode run() {
         allow_many_descriptors();
@@ -94,15 +103,20 @@ public:
         server_->use(config_.policies);
         server_->failures().use({config_.failure_level, config_.callback_failure_level});
         options_.damage = store_.get();
+        options_.backups = backups_.get();
+        options_.space = &space_;
+        options_.space_reserve = config_.space_reserve;
+        if (const auto& copied = store_->copy_of()) options_.reads_only = reads_only(*copied);
         api_ = std::make_unique<ApiServer>(*server_, *store_, *blobs_, clock_, log, options_);
         if (auto listening = api_->listen(); !listening) return refuse(listening.error());
         server_->rings(*opened_);
-        server_->start();
+        if (options_.reads_only.empty()) server_->start();
         watched_.end_with_watchdog();
         follow_signals();
         boost::asio::co_spawn(context_, announce(), boost::asio::detached);
         context_.run();
         // Nothing runs that could ask them. Everything is in the files afterwards.
+        backups_.reset();
         store_.reset();
         blobs_.reset();
         return code_;
@@ -128,6 +142,7 @@ private:
         auto blobs = SqliteBlobs::open({.path = config_.data + "/logs.db", .fatal = fatal});
         if (!blobs) return about(config_.data + "/logs.db", blobs.error());
         blobs_ = std::move(*blobs);
+        backups_ = std::make_unique<SqliteBackupDesk>(config_.data, *store_, *blobs_, wall_now);
         return {};
     }
 
@@ -138,7 +153,8 @@ private:
     }
 
     Task<void> announce() {
-        while (!server_->ready()) co_await opened_->wait(seconds(1));
+        const bool serves_a_copy = !options_.reads_only.empty();
+        while (!server_->ready() && !serves_a_copy) co_await opened_->wait(seconds(1));
         watched_.ready(fmt::format(
             "http://{}:{}", config_.listen.substr(0, config_.listen.rfind(':')), api_->port()));
     }
@@ -175,8 +191,10 @@ private:
     boost::asio::signal_set signals_;
     Watched watched_;
     ApiOptions options_;
+    DiskSpace space_;
     std::unique_ptr<SqliteStore> store_;
     std::unique_ptr<SqliteBlobs> blobs_;
+    std::unique_ptr<SqliteBackupDesk> backups_;
     std::unique_ptr<Alarm> opened_ = clock_.make_alarm();
     std::unique_ptr<Server> server_;
     std::unique_ptr<ApiServer> api_;

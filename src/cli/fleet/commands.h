@@ -15,6 +15,10 @@ ExitCode drain_worker(Context& context);
 ExitCode explain_policy(Context& context);
 ExitCode list_policies(Context& context);
 ExitCode check_store(Context& context);
+ExitCode back_up(Context& context);
+ExitCode restore_backup(Context& context);
 ExitCode migrate_store(Context& context);
+
+void add_maintenance(std::vector<Command>& all);
 
 }  // namespace perdure::cli

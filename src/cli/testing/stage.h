@@ -120,6 +120,8 @@ public:
     std::vector<std::string> bench_words;
     std::optional<Config> kept;
     BuildFacts facts = {"0123456789ab", "2026-11-15"};
+    std::string backup;
+    OfflineRestored restored;
     Result<OfflineReport> report = OfflineReport{};
 
     std::unique_ptr<Api> connect(const std::vector<std::string>& to, World&) override {
@@ -139,6 +141,16 @@ public:
         return ExitCode::ok;
     }
     Result<OfflineReport> fsck_offline(const Config&) override { return report; }
+    Result<OfflineBackup> backup_offline(const Config&, const std::string& path,
+                                         const BackupProgress& progress) override {
+        backup = path;
+        progress(1, 2);
+        return OfflineBackup{.jobs = 3, .bytes = 4096, .taken_on = WallTime{1'000'000}};
+    }
+    Result<OfflineRestored> restore(const Config&, const std::string& path, RestoreWhat) override {
+        backup = path;
+        return restored;
+    }
     Result<std::string> migrate(const Config&, MissingLog log) override {
         return std::string(log == MissingLog::accept ? "taken without its log" : "nothing to do");
     }
