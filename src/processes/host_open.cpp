@@ -2,9 +2,11 @@
 
 #include "base/fault.h"
 #include "processes/disk/leftovers.h"
+#include "processes/disk/posix.h"
 #include "processes/disk/secrets.h"
 #include "processes/host.h"
 #include "processes/on_pool.h"
+#include "processes/users.h"
 #include "shim/clocks.h"
 #include "wire/relation_json.h"
 
@@ -46,9 +48,17 @@ bool find_slots(Opened& opened) {
     return clear;
 }
 
-Result<Opened> open_state(const std::string& path, bool cgroups) {
-    auto folder = StateFolder::open(path);
+// A job that could not even reach its own directory would never run.
+Result<void> open_the_way(StateFolder& folder, const HostOptions& options) {
+    if (!options.become) return {};
+    if (!folder.let_jobs_through()) return os_error("state directory", errno);
+    return check_way(folder.attempts_path(), options.account);
+}
+
+Result<Opened> open_state(const HostOptions& options) {
+    auto folder = StateFolder::open(options.directory);
     if (!folder) return folder.error();
+    if (auto open = open_the_way(**folder, options); !open) return open.error();
     auto life = (*folder)->begin_life(true);
     if (!life) return life.error();
     become_subreaper();
@@ -56,7 +66,7 @@ Result<Opened> open_state(const std::string& path, bool cgroups) {
     opened.found = find_attempts(**folder);
     // A directory that is not understood: whoever is at work in it cannot be spoken to.
     for (const auto& name : opened.found.damaged) clear_shim(**folder, name);
-    const bool slots_are_clear = !cgroups || find_slots(opened);
+    const bool slots_are_clear = !options.cgroups || find_slots(opened);
     opened.leftovers_are_gone =
         slots_are_clear && kill_leftovers(**folder, [&](const std::string& name) {
             return !is_locked(**folder, name);
@@ -111,9 +121,7 @@ Result<ShimEnds> make_and_spawn(Preparation work) {
 }  // namespace
 
 Task<Result<WorkerLife>> Host::open(Self self) {
-    auto work = [path = self->options_.directory, cgroups = self->options_.cgroups] {
-        return open_state(path, cgroups);
-    };
+    auto work = [options = self->options_] { return open_state(options); };
     auto opened = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!opened) co_return opened.error();
     if (self->closed_) co_return has_closed();
@@ -164,7 +172,8 @@ Surroundings Host::surroundings() const {
             .boot = folder_->identity().boot,
             .host = options_.host,
             .path = options_.path,
-            .home = options_.home,
+            .account = options_.account,
+            .become = options_.become,
             .life = folder_->life_number(),
             .timing = options_.timing};
 }
