@@ -31,10 +31,11 @@ struct Opened {
 };
 
 // The slots in which adopted attempts run are theirs; what is in the others was left behind.
-bool find_slots(Opened& opened) {
+bool find_slots(Opened& opened, const std::string& cgroup) {
     const auto& identity = opened.folder->identity();
     const auto name = std::to_string(identity.device) + "-" + std::to_string(identity.inode);
-    const auto here = hierarchies_here();
+    auto here = hierarchies_here();
+    if (!cgroup.empty()) here.v2 = cgroup;
     opened.slots.detect(here, name);
     opened.controllers.detect(here, opened.slots.base(), name);
     std::set<std::string> alive;
@@ -55,7 +56,22 @@ Result<void> open_the_way(StateFolder& folder, const HostOptions& options) {
     return check_way(folder.attempts_path(), options.account);
 }
 
+// A group that a person has named is used, or the worker does not start: without it a restart would
+// not find what runs in it.
+Result<void> check_cgroup(const std::string& cgroup) {
+    if (cgroup.empty()) return {};
+    if (!file_exists(cgroup + "/cgroup.procs"))
+        return error(Errc::invalid, "worker.cgroup: " + cgroup +
+                                        " is no cgroup (v2); make it before the worker starts, or "
+                                        "leave the setting out");
+    if (::access(cgroup.c_str(), W_OK) != 0)
+        return error(Errc::invalid, "worker.cgroup: this user may make no group in " + cgroup +
+                                        "; fix: chown it to the worker's user");
+    return {};
+}
+
 Result<Opened> open_state(const HostOptions& options) {
+    if (auto usable = check_cgroup(options.cgroup); !usable) return usable.error();
     auto folder = StateFolder::open(options.directory);
     if (!folder) return folder.error();
     if (auto open = open_the_way(**folder, options); !open) return open.error();
@@ -66,7 +82,7 @@ Result<Opened> open_state(const HostOptions& options) {
     opened.found = find_attempts(**folder);
     // A directory that is not understood: whoever is at work in it cannot be spoken to.
     for (const auto& name : opened.found.damaged) clear_shim(**folder, name);
-    const bool slots_are_clear = !options.cgroups || find_slots(opened);
+    const bool slots_are_clear = !options.cgroups || find_slots(opened, options.cgroup);
     opened.leftovers_are_gone =
         slots_are_clear && kill_leftovers(**folder, [&](const std::string& name) {
             return !is_locked(**folder, name);

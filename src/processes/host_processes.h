@@ -27,6 +27,7 @@ struct HostOptions {
     std::optional<Credentials> become;  // whose processes jobs are; nothing: the worker's
     std::string secrets;                // folder of jobs' secrets (disk/secrets.h)
     bool cgroups = true;                // where the machine lets us have them
+    std::string cgroup;  // in which the groups of attempts are made; empty: below our own
     Timing timing;
 };
 

@@ -13,6 +13,7 @@
 #include "wire/relation_json.h"
 #include "wire/text_size.h"
 #include "wire/text_time.h"
+#include "wire/webhook_args.h"
 
 namespace perdure {
 namespace {
@@ -235,6 +236,18 @@ std::string canonical(const JsonNode& value) {
     return text;
 }
 
+namespace {
+
+// Whether its receiver may be spoken to is the worker's to say; what can never be sent is not
+// accepted.
+void complete_webhook(const JsonCursor& at, JobSpec& spec) {
+    if (!spec.timeouts.total) spec.timeouts.total = webhook_total;
+    const auto args = parse_webhook_args(spec.args);
+    if (!args) at.misfit_at("args", args.error().what);
+}
+
+}  // namespace
+
 void read_job(const JsonCursor& at, JobRequest& into) {
     bool has_relations = false;
     at.members([&](std::string_view name, const JsonCursor& member) {
@@ -246,8 +259,7 @@ void read_job(const JsonCursor& at, JobRequest& into) {
     });
     if (has_relations) read_relations(at, into);
     if (into.delay && into.spec.run_at) at.misfit("give run_at or delay, not both");
-    if (into.spec.kind == webhook_kind && !into.spec.timeouts.total)
-        into.spec.timeouts.total = webhook_total;
+    if (into.spec.kind == webhook_kind) complete_webhook(at, into.spec);
 }
 
 void read_spec(const JsonCursor& at, JobSpec& into) {

@@ -19,7 +19,6 @@
 #include "processes/host_processes.h"
 #include "processes/in_process_kinds.h"
 #include "processes/users.h"
-#include "watchdog/watched.h"
 #include "webhook/webhooks.h"
 #include "worker/worker.h"
 
@@ -95,6 +94,7 @@ private:
                             .shim = shim_path(),
                             .host = host_name(),
                             .secrets = config_.worker_secrets,
+                            .cgroup = config_.worker_cgroup,
                             .timing = config_.timing};
         auto other = find_job_user(config_.worker_user);
         if (!other) return other.error();
