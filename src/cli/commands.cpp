@@ -42,8 +42,8 @@ void add_processes(std::vector<Command>& all) {
                    .summary = "a server and a worker on this machine, until Ctrl-C",
                    .example = "  perdure up --data /var/tmp/try --listen 127.0.0.1:7373",
                    .settings = {"profile", "data", "server.listen", "worker.name", "worker.slots",
-                                "worker.queues", "worker.kinds", "worker.state", "log.level",
-                                "log.format", "log.file"},
+                                "worker.queues", "worker.kinds", "worker.state", "worker.user",
+                                "log.level", "log.format", "log.file"},
                    .run = keep_up});
     all.push_back(
         {.path = "server",
@@ -57,8 +57,8 @@ void add_processes(std::vector<Command>& all) {
                    .summary = "a worker alone, for a server somewhere else",
                    .example = "  perdure worker --server http://127.0.0.1:7373 --slots 8",
                    .settings = {"profile", "data", "server.urls", "worker.name", "worker.slots",
-                                "worker.queues", "worker.kinds", "worker.state", "log.level",
-                                "log.format", "log.file"},
+                                "worker.queues", "worker.kinds", "worker.state", "worker.user",
+                                "log.level", "log.format", "log.file"},
                    .run = keep_worker});
     all.push_back({.path = "worker drain",
                    .group = fleet_group,

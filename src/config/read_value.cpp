@@ -43,7 +43,9 @@ bool fits(const Setting& setting, const std::string& text) {
     switch (setting.type) {
         case SettingType::choice: return is_choice(setting.choices, text);
         case SettingType::address: return parse_host_port(text).has_value();
-        case SettingType::text: return !text.empty() && text.size() <= 255 && is_plain_text(text);
+        case SettingType::text:  // empty if that is its default
+            return (!text.empty() || setting.standard.empty()) && text.size() <= 255 &&
+                   is_plain_text(text);
         case SettingType::path: return is_plain_text(text);
         default: return false;
     }

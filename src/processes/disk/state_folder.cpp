@@ -87,7 +87,7 @@ Result<void> StateFolder::lock_and_open(const std::string& path) {
     if (!attempts_ || ::fstat(root_.get(), &about) != 0 || !::realpath(path.c_str(), whole))
         return os_error("state directory `" + path + "`", errno);
     attempts_path_ = std::string(whole) + "/attempts";
-    if (!spares_.open(root_.get(), std::string(whole) + "/spare"))
+    if (!spares_.open(root_.get(), "spare"))
         return os_error("state directory `" + path + "`", errno);
     identity_ = {.machine = machine_id(),
                  .boot = first_line("/proc/sys/kernel/random/boot_id"),
@@ -156,6 +156,10 @@ void StateFolder::stopped_cleanly() {
 std::uint64_t StateFolder::life_number() {
     const std::lock_guard hold(life_mutex_);
     return life_.number;
+}
+
+bool StateFolder::let_jobs_through() {
+    return ::fchmod(root_.get(), 0711) == 0 && ::fchmod(attempts_.get(), 0711) == 0;
 }
 
 void StateFolder::move_aside(const std::string& name) {

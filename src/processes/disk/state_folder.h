@@ -39,6 +39,8 @@ public:
     Result<Life> begin_life(bool new_process);
     void stopped_cleanly();
     std::uint64_t life_number();
+    // Jobs of another user reach their own directories, and can list none.
+    bool let_jobs_through();
     // Moves a directory out of the way, so that it is not looked at again.
     void move_aside(const std::string& name);
 
