@@ -123,7 +123,7 @@ struct OpenSession {
     Duration lease;
     std::vector<Listed> on_disk;
     Duration away = {};  // since the earlier life ended, as its watchdog knows; zero: nobody knows
-    // Of its worker; nothing: it has none of its own. It judges what ends under this session.
+    // Of its worker; empty: it has none of its own. It judges what ends under this session.
     std::shared_ptr<const PolicyChoice> policy = {};
 };
 
@@ -294,7 +294,7 @@ struct Swept {
         Effects effects = Effects::repeatable;
         RecoveryDecision decision;
         Sighting seen;
-        std::optional<AttemptEnd> end;  // judged; nothing: it is left alone, or ordered back
+        std::optional<AttemptEnd> end;  // judged; empty: it is left alone, or ordered back
         Next next = {};                 // if it has ended
     };
     struct Waiting {

@@ -47,7 +47,7 @@ public:
 
 private:
     struct Entry {
-        std::shared_ptr<ShimLink> link;  // nothing: being prepared, or its shim is gone
+        std::shared_ptr<ShimLink> link;  // empty: being prepared, or its shim is gone
         bool preparing = false;
         bool ended = false;              // and said so
         bool forgotten = false;          // goes as soon as its shim is gone

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view noop = "perdure.noop";
 constexpr std::string_view sleep_kind = "perdure.sleep";
 
-// What `perdure.sleep` is asked for; nothing if that cannot be understood.
+// What `perdure.sleep` is asked for; empty if that cannot be understood.
 std::optional<Duration> length_in(const std::string& args) {
     boost::system::error_code failed;
     const auto value = boost::json::parse(args, failed);

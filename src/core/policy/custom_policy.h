@@ -53,7 +53,7 @@ CauseCounts count_causes(const std::vector<const AttemptEnd*>& ends, const Polic
 // The rule that judged an end, in the form of every policy's lines. matched: 1 to rules.size().
 PolicyRule line_of(const PolicyChoice& policy, std::uint8_t matched);
 
-// Nothing if all rules make sense; otherwise the place to blame, like "rules[2].causes[0]", and a
+// Empty if all rules make sense; otherwise the place to blame, like "rules[2].causes[0]", and a
 // sentence that says what to change.
 struct RuleFault {
     std::string place;

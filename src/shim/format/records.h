@@ -27,7 +27,7 @@ class RecordReader {
 public:
     explicit RecordReader(std::string_view text) : text_(text) {}
 
-    // Nothing: the rest is an incomplete record, or corrupt() if it can never become one.
+    // Empty: the rest is an incomplete record, or corrupt() if it can never become one.
     std::optional<Record> next();
     bool corrupt() const { return corrupt_; }
     std::size_t consumed() const { return at_; }
