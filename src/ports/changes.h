@@ -167,7 +167,7 @@ struct Progress {
 };
 
 // Judges everything that is overdue and carries it out (O2, E5): attempts whose lease or
-// confirmation is over, jobs whose instant has come, things that are freer than they are offered.
+// confirmation expired, jobs whose instant has come, things that are freer than they are offered.
 // Attempts it finds by itself; of the rest it looks at what is named here (OverdueView), which
 // may be outdated: only what is overdue now is moved.
 struct Sweep {
@@ -196,7 +196,7 @@ struct TakeKeeper {
     KeeperRole next;
 };
 
-// Removes at most `max` jobs whose retention is over, with their history. Their idempotency keys
+// Removes at most `max` jobs whose retention has ended, with their history. Their idempotency keys
 // stay for `Timing::keep_key` after the end and are answered with `gone` (C5).
 struct ForgetEnded {
     std::uint32_t max = 100;

@@ -145,7 +145,7 @@ Task<void> InProcessKinds::work_until_its_end(AttemptKey attempt, std::shared_pt
     if (inside->alarm) inside->alarm->ring();
 }
 
-// Also after a kill, and when it is forgotten: whoever ended it rings.
+// Also after a kill, and when it is forgotten: what ended it rings.
 Task<void> InProcessKinds::stop_in_time(AttemptKey attempt, std::shared_ptr<Inside> inside,
                                         Queue events) {
     co_await inside->alarm->wait(inside->run_timeout);

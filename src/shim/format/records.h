@@ -1,6 +1,6 @@
 // Records: the one format of the shim's order and of its talk with the worker. A record is
 //     name SP length LF bytes LF
-// with a name of a-z and _, and a decimal length. Whoever does not know a name skips the record,
+// with a name of a-z and _, and a decimal length. A reader skips records of unknown names,
 // so that a worker and a shim of neighbouring versions understand each other.
 #pragma once
 

@@ -178,7 +178,7 @@ struct JobRow {
     bool wants_its_things(const PlaceRow& in) const;
     // Those before it are stored, and are hardly ever asked for.
     void keep_newest_attempt();
-    // The tables show it as it is. Called by whoever has written it.
+    // The tables show it as it is. Called by the writer.
     void mark_stored() {
         stored = place;
         changed = false;
