@@ -101,6 +101,7 @@ std::string standard_text(const Setting& setting, const ConfigSources& sources,
     if (setting.name == "worker.name") return sources.host.host_name;
     if (setting.name == "worker.slots") return fmt::format("{}", sources.host.cpus);
     if (setting.name == "worker.state") return so_far.config.data + "/worker";
+    if (setting.name == "worker.secrets") return so_far.config.data + "/job-secrets";
     if (setting.name == "webhooks.secrets") return so_far.config.data + "/secrets";
     return std::string(setting.default_for(so_far.config.profile));
 }

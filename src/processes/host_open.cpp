@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "processes/disk/leftovers.h"
 #include "processes/disk/posix.h"
+#include "processes/disk/secrets.h"
 #include "processes/host.h"
 #include "processes/on_pool.h"
 #include "shim/clocks.h"
@@ -90,16 +91,35 @@ std::vector<std::string> shim_faults() {
     return names;
 }
 
-Result<ShimEnds> make_and_spawn(StateFolder& folder, const std::string& program, const Order& order,
-                                const AttemptInput& input, Fd slots) {
+struct Preparation {
+    std::shared_ptr<StateFolder> folder;
+    std::string program;  // the shim
+    std::string secrets;  // folder
+    std::shared_ptr<const JobSpec> job;
+    Order order;
+    AttemptInput input;
+    Fd slots;
+};
+
+Result<ShimEnds> make_and_spawn(Preparation work) {
+    auto& folder = *work.folder;
+    auto& order = work.order;
     if (strikes(Fault::worker_no_directory))
         return error(Errc::overloaded, "fault point worker.no_directory");
-    auto directory = make_attempt(folder, order, input);
+    ShimGifts gifts{.slots = std::move(work.slots)};
+    if (!order.secrets.empty()) {
+        if (auto got = fetch_secrets(work.secrets, *work.job, order); !got) return got.error();
+        auto memory = in_memory(secrets_text(order));
+        if (!memory) return memory.error();
+        gifts.secrets = std::move(*memory);
+    }
+    auto directory = make_attempt(folder, order, work.input);
     if (!directory) return directory.error();
+    gifts.directory = std::move(*directory);
     die_if(Fault::worker_after_directory);
     const auto name = directory_name(order.attempt);
-    const auto& really = strikes(Fault::shim_not_launched) ? no_program : program;
-    auto shim = spawn_shim(folder, really, std::move(*directory), std::move(slots), name);
+    const auto& really = strikes(Fault::shim_not_launched) ? no_program : work.program;
+    auto shim = spawn_shim(folder, really, std::move(gifts), name);
     die_if(Fault::worker_after_spawn);
     if (!shim) remove_attempt(folder, order.attempt);
     return shim;
@@ -190,9 +210,15 @@ Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
         JsonWriter out(input.inputs);
         write_inputs(out, assignment.inputs);
     }
-    auto work = [folder = self->folder_, program = self->options_.shim, order = std::move(*order),
-                 input = std::move(input), slots = self->slots_.copy_of_lock()]() mutable {
-        return make_and_spawn(*folder, program, order, input, std::move(slots));
+    Preparation preparation{.folder = self->folder_,
+                            .program = self->options_.shim,
+                            .secrets = self->options_.secrets,
+                            .job = assignment.spec,
+                            .order = std::move(*order),
+                            .input = std::move(input),
+                            .slots = self->slots_.copy_of_lock()};
+    auto work = [preparation = std::move(preparation)]() mutable {
+        return make_and_spawn(std::move(preparation));
     };
     auto shim = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!shim) {

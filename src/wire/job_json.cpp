@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/job/secret.h"
 #include "core/job/webhook.h"
 #include "wire/policy_json.h"
 #include "wire/relation_json.h"
@@ -97,6 +98,17 @@ void write_texts(JsonWriter& out, std::string_view name, const std::vector<std::
     out.begin_array();
     for (const auto& text : texts) out.value(text);
     out.end_array();
+}
+
+void write_env(JsonWriter& out, const JobSpec& spec, EnvValues values) {
+    if (spec.env.empty()) return;
+    out.key("env");
+    out.begin_object();
+    for (const auto& [name, value] : spec.env) {
+        out.text_key(name);
+        out.value(values == EnvValues::masked ? shown_value(name, value) : value);
+    }
+    out.end_object();
 }
 
 // Writes each field, or only those that differ from their default.
@@ -258,7 +270,7 @@ void read_spec(const JsonCursor& at, JobSpec& into) {
     });
 }
 
-void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields) {
+void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields, EnvValues values) {
     static const JobSpec usual;
     const bool all = fields == SpecFields::all;
     SpecWriter write(out, all);
@@ -271,15 +283,7 @@ void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields) {
         out.key("args");
         out.raw(spec.args);
     }
-    if (!spec.env.empty()) {
-        out.key("env");
-        out.begin_object();
-        for (const auto& [name, value] : spec.env) {
-            out.text_key(name);
-            out.value(value);
-        }
-        out.end_object();
-    }
+    write_env(out, spec, values);
     write.text("cwd", spec.cwd, usual.cwd);
     write.number("priority", spec.priority, usual.priority);
     write.text("effects", to_string(spec.effects), to_string(usual.effects));

@@ -17,6 +17,7 @@
 #include "app/perdure/refusal.h"
 #include "platform/asio_clock.h"
 #include "platform/entropy.h"
+#include "platform/process_metrics.h"
 #include "platform/system_time.h"
 #include "server/server.h"
 #include "store/sqlite/data_directory.h"
@@ -57,6 +58,7 @@ ApiOptions api_options(const Config& config, const ProcessSurroundings& around) 
     ApiOptions options{.version = around.version, .store = "sqlite", .timing = config.timing};
     options.bytes_in_flight = config.bytes_in_flight;
     options.release_memory = release_free_memory;
+    options.append_metrics = append_process_metrics;
     options.address = config.listen.substr(0, colon);
     options.port = static_cast<std::uint16_t>(std::stoul(config.listen.substr(colon + 1)));
     if (options.address.starts_with('[') && options.address.ends_with(']'))

@@ -66,6 +66,7 @@ public:
                                                 HostOptions{.directory = config_.worker_state,
                                                             .shim = shim_path(),
                                                             .host = host_name(),
+                                                            .secrets = config_.worker_secrets,
                                                             .cgroup = config_.worker_cgroup,
                                                             .timing = config_.timing},
                                                 log);
