@@ -40,7 +40,7 @@ void add_processes(std::vector<Command>& all) {
     all.push_back({.path = "up",
                    .group = run_group,
                    .summary = "a server and a worker on this machine, until Ctrl-C",
-                   .example = "  perdure up --data /var/tmp/try --listen 127.0.0.1:7373",
+                   .example = "  perdure up --data ~/try --listen 127.0.0.1:7373",
                    .settings = {"profile", "data", "server.listen", "worker.name", "worker.slots",
                                 "worker.queues", "worker.kinds", "worker.state", "log.level",
                                 "log.format", "log.file"},

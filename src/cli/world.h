@@ -25,6 +25,9 @@ public:
     virtual std::string current_directory() const = 0;
     // not_found if it does not exist; "-" is standard input.
     virtual Result<std::string> read_file(const std::string& path) = 0;
+    // A file of settings that nobody has named. forbidden: it belongs to another account, or can be
+    // written by one (A1).
+    virtual Result<std::string> read_trusted_file(const std::string& path) = 0;
     virtual WallTime now() const = 0;
     virtual std::uint64_t random() = 0;
     // Returns early when interrupted.

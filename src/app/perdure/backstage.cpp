@@ -1,5 +1,6 @@
 #include "app/perdure/backstage.h"
 
+#include <fmt/format.h>
 #include <sys/prctl.h>
 
 #include <cstdlib>
@@ -17,6 +18,16 @@
 #include "watchdog/watched.h"
 
 namespace perdure {
+namespace {
+
+Result<DataDirectory> open_offline(const Config& config) {
+    auto directory = DataDirectory::open_existing(config.data);
+    if (!directory) return directory.error();
+    for (const auto& note : directory->notes()) fmt::print(stderr, "perdure: {}\n", note);
+    return directory;
+}
+
+}  // namespace
 
 std::unique_ptr<cli::Api> RealBackstage::connect(const std::vector<std::string>& urls,
                                                  cli::World& world) {
@@ -44,7 +55,7 @@ ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configura
 }
 
 Result<std::vector<cli::OfflineFinding>> RealBackstage::fsck_offline(const Config& config) {
-    auto directory = DataDirectory::open_existing(config.data);
+    auto directory = open_offline(config);
     if (!directory) return directory.error();
     auto found = perdure::fsck_offline(*directory, config.timing);
     if (!found) return found.error();
@@ -54,7 +65,7 @@ Result<std::vector<cli::OfflineFinding>> RealBackstage::fsck_offline(const Confi
 }
 
 Result<std::string> RealBackstage::migrate(const Config& config) {
-    auto directory = DataDirectory::open_existing(config.data);
+    auto directory = open_offline(config);
     if (!directory) return directory.error();
     return migrate_offline(*directory);
 }

@@ -78,7 +78,11 @@ public:
         allow_many_descriptors();
         auto directory = DataDirectory::open(config_.data);
         if (!directory) return refuse(directory.error());
-        arm_configured_faults(config_, config_.data + "/faults.server", output_.log("server"));
+        data_ = directory->path();
+        for (const auto& note : directory->notes())
+            output_.log("server").write(Level::warn, "the data directory was readable", "what",
+                                        note);
+        arm_configured_faults(config_, data_ + "/faults.server", output_.log("server"));
         if (auto opened = open_stores(); !opened) return refuse(opened.error());
         const auto log = output_.log("server");
         server_ = std::make_unique<Server>(
@@ -111,15 +115,15 @@ private:
             log.write(Level::error, "a stored row is damaged: it is left alone", "table", row.table,
                       "row", row.row, "why", row.why, "fix", "perdure fsck names what to do");
         };
-        auto store = SqliteStore::open({.path = config_.data + "/perdure.db",
+        auto store = SqliteStore::open({.path = data_ + "/perdure.db",
                                         .weights = config_.weights,
                                         .fatal = fatal,
                                         .damaged = damaged},
                                        config_.timing);
-        if (!store) return about(config_.data + "/perdure.db", store.error());
+        if (!store) return about(data_ + "/perdure.db", store.error());
         store_ = std::move(*store);
-        auto blobs = SqliteBlobs::open({.path = config_.data + "/logs.db", .fatal = fatal});
-        if (!blobs) return about(config_.data + "/logs.db", blobs.error());
+        auto blobs = SqliteBlobs::open({.path = data_ + "/logs.db", .fatal = fatal});
+        if (!blobs) return about(data_ + "/logs.db", blobs.error());
         blobs_ = std::move(*blobs);
         return {};
     }
@@ -168,6 +172,7 @@ private:
     boost::asio::signal_set signals_;
     Watched watched_;
     ApiOptions options_;
+    std::string data_;  // without links
     std::unique_ptr<SqliteStore> store_;
     std::unique_ptr<SqliteBlobs> blobs_;
     std::unique_ptr<Alarm> opened_ = clock_.make_alarm();
