@@ -293,7 +293,9 @@ void add_maintenance(std::vector<Command>& all) {
     all.push_back({.path = "config",
                    .group = other_group,
                    .summary = "every setting, its value, and where it came from",
-                   .example = "  perdure config --json",
+                   .example = "  perdure config --json\n"
+                              "  perdure config --example >perdure.toml",
+                   .options = {{"--example", "", "a file with every setting and its default"}},
                    .settings = {"profile", "data", "server.listen", "server.urls"},
                    .run = show_config});
 }
@@ -340,6 +342,13 @@ void add_others(std::vector<Command>& all) {
                    .example = "  source <(perdure completion bash)",
                    .words = {{"shell", "bash, zsh or fish"}},
                    .run = print_completion});
+    // Hidden: for packagers.
+    all.push_back({.path = "man-page",
+                   .summary = "a manual page, in roff",
+                   .example = "  perdure man-page perdure-job-show | man -l -",
+                   .words = {{"name", "of the page; `perdure` if left out", How::optional}},
+                   .options = {{"--list", "", "the names of all pages instead"}},
+                   .run = print_man_page});
     all.push_back({.path = "version",
                    .group = other_group,
                    .summary = "which version this is",

@@ -9,6 +9,7 @@
 #include "base/exit_code.h"
 #include "base/fault.h"
 #include "cli/command.h"
+#include "cli/exit_codes.h"
 #include "config/settings.h"
 
 namespace perdure::cli {
@@ -76,6 +77,8 @@ TEST(Docs, list_every_fault_point) {
 
 TEST(Docs, list_every_exit_code) {
     const auto text = page();
+    for (const auto& each : exit_code_meanings)
+        expect_line(text, fmt::format("| {} | {} |", each.code, each.meaning));
     for (const auto each :
          {ExitCode::ok, ExitCode::failed, ExitCode::usage, ExitCode::not_found, ExitCode::conflict,
           ExitCode::unreachable, ExitCode::outcome_unknown, ExitCode::corrupt, ExitCode::temporary,

@@ -42,6 +42,12 @@ public:
 
 enum class Role { up, server, worker };
 
+// What this program was built from; empty if that is not known.
+struct BuildFacts {
+    std::string commit;
+    std::string date;  // of the commit: the same sources give the same program
+};
+
 struct OfflineFinding {
     std::string what;
     std::string job;  // empty: no single one
@@ -66,6 +72,7 @@ public:
     virtual ExitCode bench(const Configuration& configuration,
                            const std::vector<std::string>& words) = 0;
     virtual ExitCode drill(const std::vector<std::string>& words) = 0;
+    virtual BuildFacts build() const = 0;
 };
 
 }  // namespace perdure::cli

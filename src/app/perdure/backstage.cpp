@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "app/perdure/build.h"
 #include "app/perdure/client_api.h"
 #include "app/perdure/foreground.h"
 #include "app/perdure/server_process.h"
@@ -76,6 +77,10 @@ ExitCode RealBackstage::bench(const Configuration&, const std::vector<std::strin
 
 ExitCode RealBackstage::drill(const std::vector<std::string>& words) {
     return drill::run_drill(words);
+}
+
+cli::BuildFacts RealBackstage::build() const {
+    return {.commit = build_commit, .date = build_date};
 }
 
 }  // namespace perdure

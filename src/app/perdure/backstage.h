@@ -22,6 +22,7 @@ public:
     ExitCode bench(const Configuration& configuration,
                    const std::vector<std::string>& words) override;
     ExitCode drill(const std::vector<std::string>& words) override;
+    cli::BuildFacts build() const override;
 };
 
 }  // namespace perdure

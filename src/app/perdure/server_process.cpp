@@ -17,6 +17,7 @@
 #include "app/perdure/refusal.h"
 #include "platform/asio_clock.h"
 #include "platform/entropy.h"
+#include "platform/system_time.h"
 #include "server/server.h"
 #include "store/sqlite/data_directory.h"
 #include "store/sqlite/sqlite_blobs.h"
@@ -117,6 +118,7 @@ private:
         };
         auto store = SqliteStore::open({.path = data_ + "/perdure.db",
                                         .weights = config_.weights,
+                                        .boot = boot_now,
                                         .fatal = fatal,
                                         .damaged = damaged},
                                        config_.timing);

@@ -27,11 +27,14 @@ namespace {
 
 constexpr auto idle_wait_of_process = hours(24);  // the worker rings for everything new
 
-// The shim lies beside our own program.
+// Where the build has it, beside our own program, or where it is installed. A path that an upgrade
+// has replaced ends in " (deleted)", but its folder is right.
 std::string shim_path() {
     std::error_code failed;
-    const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-    return (self.parent_path() / "perdure-shim").string();
+    const auto folder = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
+    const auto beside = folder / "perdure-shim";
+    if (std::filesystem::exists(beside, failed)) return beside.string();
+    return (folder.parent_path() / PERDURE_LIBEXECDIR / "perdure-shim").string();
 }
 
 std::string host_name() {

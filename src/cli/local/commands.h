@@ -15,6 +15,7 @@ ExitCode run_bench(Context& context);
 ExitCode run_drill(Context& context);
 ExitCode list_faults(Context& context);
 ExitCode print_completion(Context& context);
+ExitCode print_man_page(Context& context);
 ExitCode print_version(Context& context);
 
 // Inside a job.

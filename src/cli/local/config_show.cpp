@@ -1,10 +1,11 @@
-// perdure config
-// The effective value of every setting, and where it came from.
+// perdure config [--example]
+// The effective value of every setting, and where it came from; or a file to begin with.
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include "cli/local/commands.h"
 #include "cli/table.h"
+#include "config/example_file.h"
 #include "wire/text_time.h"
 
 namespace perdure::cli {
@@ -52,6 +53,13 @@ Cell origin_cell(const Origin& origin) {
 }  // namespace
 
 ExitCode show_config(Context& context) {
+    if (context.args.flag("example")) {
+        if (context.json())
+            context.term.print(boost::json::object{{"example", example_file()}});
+        else
+            context.term.out(example_file());
+        return ExitCode::ok;
+    }
     if (context.json()) return print_json(context);
     Table table({"SETTING", "VALUE", "FROM", "MEANING"});
     for (const auto& effective : context.configuration.effective)

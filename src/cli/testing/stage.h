@@ -125,6 +125,7 @@ public:
     std::string socket_request;
     std::vector<std::string> bench_words;
     std::optional<Config> kept;
+    BuildFacts facts = {"0123456789ab", "2026-11-15"};
     Result<std::vector<OfflineFinding>> findings = std::vector<OfflineFinding>{};
 
     std::unique_ptr<Api> connect(const std::vector<std::string>& to, World&) override {
@@ -150,6 +151,7 @@ public:
         return ExitCode::ok;
     }
     ExitCode drill(const std::vector<std::string>&) override { return ExitCode::ok; }
+    BuildFacts build() const override { return facts; }
 
 private:
     StageServer& server_;

@@ -10,13 +10,10 @@
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
 #include "store/sqlite/damage/discard.h"
-#include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/desk.h"
 #include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
-#include "store/sqlite/show/catalogue.h"
-#include "store/sqlite/show/ledger.h"
-#include "store/sqlite/show/show.h"
+#include "store/sqlite/show/people_reads.h"
 #include "store/sqlite/tables/sqlite_tables.h"
 
 namespace perdure {
@@ -29,6 +26,7 @@ using store::sqlite::Connection;
 using store::sqlite::Desk;
 using store::sqlite::Durability;
 using store::sqlite::LogSync;
+using store::sqlite::Reader;
 
 // As many as keep the writer busy for as long as a fast disk syncs.
 constexpr std::size_t jobs_worth_sending_ahead = 200;
@@ -39,33 +37,23 @@ constexpr std::int64_t rows_worth_handing_over = 2 * jobs_worth_sending_ahead;
 // Everything that a thread of the store uses. The writer's and the reader's halves share nothing,
 // unless the store works inline.
 struct SqliteStore::Parts {
-    struct Reader {
-        Reader(Connection& connection, const Timing& timing, store::DamageBook& book)
-            : show(connection, timing, book),
-              catalogue(connection, timing, book),
-              ledger(connection, book),
-              damage(connection, book) {}
-        store::sqlite::Show show;
-        store::sqlite::ShowCatalogue catalogue;
-        store::sqlite::ShowLedger ledger;
-        store::sqlite::DamageScan damage;
-    };
-
     Parts(SqliteOptions o, const Timing& t)
         : options(std::move(o)),
           timing(t),
           book(options.damaged),
           connection(options.path, Connection::Access::create),
           write_desk(desk_kind()),
-          read_desk(desk_kind()),
-          people_desk(desk_kind()) {
+          read_desk(desk_kind()) {
+        if (options.counts_steps) connection.count_steps();
         store::sqlite::prepare_writer(connection, store::sqlite::store_schema(), durability());
         load_state();
         state->hear_nobody();
         if (durability() == Durability::after_commit)
             log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
-        open_reader(read_connection, reader);
-        open_reader(people_connection, people_reader);
+        if (options.threads) read_connection.emplace(options.path, Connection::Access::read);
+        if (read_connection) store::sqlite::prepare_reader(*read_connection);
+        reader.emplace(read_connection ? *read_connection : connection, timing, book);
+        people.emplace(options, connection, timing, book);
     }
 
     void load_state() {
@@ -78,12 +66,6 @@ struct SqliteStore::Parts {
         if (state) unheard = std::move(state->unheard);
         state.reset();
         tables.reset();
-    }
-
-    void open_reader(std::optional<Connection>& own, std::optional<Reader>& into) {
-        if (options.threads) own.emplace(options.path, Connection::Access::read);
-        if (own) store::sqlite::prepare_reader(*own);
-        into.emplace(own ? *own : connection, timing, book);
     }
 
     Desk::Kind desk_kind() const {
@@ -139,15 +121,6 @@ struct SqliteStore::Parts {
             return store::sqlite::discard(connection, timing, book, what);
         };
         return write(remove);
-    }
-
-    template <class Call>
-    static std::invoke_result_t<Call&, Reader&> read(Reader& reader, Call& call) {
-        try {
-            return call(reader);
-        } catch (const Failure& failure) {
-            return failure.error;
-        }
     }
 
     template <class Call>
@@ -219,19 +192,18 @@ struct SqliteStore::Parts {
     std::atomic<bool> broken = false;
     std::optional<Connection> read_connection;
     std::optional<Reader> reader;
-    std::optional<Connection> people_connection;
-    std::optional<Reader> people_reader;
     std::optional<LogSync> log_sync;
     std::int64_t rows_before = 0;
     Desk write_desk;
     Desk read_desk;
-    Desk people_desk;  // for lists: what workers and sweeps read must not wait behind them (C8)
+    // What workers and sweeps read must not wait behind it (C8).
+    std::optional<store::sqlite::PeopleReads> people;
 };
 
 SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 SqliteStore::~SqliteStore() {
-    parts_->people_desk.close();
+    parts_->people->close();
     parts_->read_desk.close();
     parts_->write_desk.close();
     auto last = [](State& state) -> Result<void> {
@@ -268,7 +240,7 @@ auto SqliteStore::write(Call call) {
 template <class Call>
 auto SqliteStore::read(Call call) {
     auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
-        return Parts::read(*parts->reader, call);
+        return store::sqlite::read_from(*parts->reader, call);
     };
     auto afterwards = [parts = parts_.get()](auto answer) { parts->end_read(std::move(answer)); };
     return parts_->read_desk.ask(std::move(work), std::move(afterwards));
@@ -276,11 +248,8 @@ auto SqliteStore::read(Call call) {
 
 template <class Call>
 auto SqliteStore::read_for_people(Call call) {
-    auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
-        return Parts::read(*parts->people_reader, call);
-    };
     auto afterwards = [parts = parts_.get()](auto answer) { parts->end_read(std::move(answer)); };
-    return parts_->people_desk.ask(std::move(work), std::move(afterwards));
+    return parts_->people->ask(std::move(call), std::move(afterwards));
 }
 
 Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wall) {
@@ -299,6 +268,8 @@ void SqliteStore::crash() {
     parts_->load_state();
     parts_->state->hear_nobody();
 }
+
+std::uint64_t SqliteStore::steps() const { return parts_->connection.steps(); }
 
 std::size_t SqliteStore::worth_sending_ahead() const { return jobs_worth_sending_ahead; }
 
@@ -366,7 +337,7 @@ Task<Result<Overview>> SqliteStore::overview(std::string tenant) {
 }
 
 Task<Result<DamagePage>> SqliteStore::damaged(std::string from) {
-    return read(
+    return read_for_people(
         [from = std::move(from)](auto& r) -> Result<DamagePage> { return r.damage.page(from); });
 }
 

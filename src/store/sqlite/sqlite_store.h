@@ -24,6 +24,15 @@ struct SqliteOptions {
     bool threads = true;            // false: every call is made where it is asked, for simulations
     bool durable = true;            // false: no sync, for simulations
     QueueWeights weights = {};
+    // The host's clock, asked by any thread of the store. Empty: no read is ever given up.
+    std::function<BootTime()> boot = {};
+    // What people read is given up after so long, the time in line included (C8). With threads
+    // only.
+    Duration people_patience = seconds(5);
+    std::size_t people_reads_max = 1'000;  // that wait or are made; whoever comes then is refused
+    // For tests: called by the thread of people's reads before each of them.
+    std::function<void()> before_people_read = {};
+    bool counts_steps = false;  // for tests: see steps()
     // Both are called on a thread of the store. `damaged`: once for each row that is met.
     std::function<void(const Error&)> fatal = {};
     std::function<void(const Damaged&)> damaged = {};
@@ -62,6 +71,9 @@ public:
     std::map<std::string, std::uint64_t> damage_counts() const override;
 
     void crash() override;
+
+    // What all statements have done so far, whatever the machine. To be asked without threads.
+    std::uint64_t steps() const;
 
 private:
     struct Parts;

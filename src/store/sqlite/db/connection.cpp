@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -13,6 +14,7 @@ namespace perdure::store::sqlite {
 namespace {
 
 constexpr int busy_ms = 5'000;
+constexpr int steps_between_looks = 10'000;  // some tenths of a millisecond
 
 int flags_for(Connection::Access access) {
     switch (access) {
@@ -44,6 +46,10 @@ Failure failure_of(int code, int system_error, const std::string& what) {
         case SQLITE_READONLY:
         case SQLITE_PERM:
             return {error(Errc::unavailable, "the disk or file is read-only: " + what)};
+        case SQLITE_INTERRUPT:
+            return {error(Errc::overloaded,
+                          "this read took too long and was given up: ask again later, or for less "
+                          "at a time")};
         default: return {error(Errc::unavailable, what)};
     }
 }
@@ -87,6 +93,21 @@ void Connection::fail(int code, const char* doing) {
     if (system_error != 0 && (code & 0xff) != SQLITE_CONSTRAINT)
         what += fmt::format(" ({})", std::strerror(system_error));
     throw failure_of(code, system_error, what);
+}
+
+// A statement that answers nothing for long is asked by SQLite itself, one that answers many rows
+// by whoever takes them.
+void Connection::end_reads_when(ReadIsOver is_over) {
+    read_is_over_ = std::move(is_over);
+    const auto ask = [](void* self) {
+        return static_cast<Connection*>(self)->read_is_over_() ? 1 : 0;
+    };
+    sqlite3_progress_handler(handle_, read_is_over_ ? steps_between_looks : 0,
+                             read_is_over_ ? +ask : nullptr, this);
+}
+
+void Connection::stop_if_over() {
+    if (read_is_over_()) fail(SQLITE_INTERRUPT, "read");
 }
 
 void Connection::run(const char* sql) {

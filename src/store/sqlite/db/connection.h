@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ private:
     sqlite3_file* file_;
     std::string path_;
 };
+
+// Whether a read is to end before it is complete: it has taken too long, or nobody waits for it any
+// more. Asked now and then, on the connection's thread.
+using ReadIsOver = std::function<bool()>;
 
 class Connection {
 public:
@@ -56,13 +61,34 @@ public:
     // Good as long as the connection is open.
     LogFile log_file();
 
+    // From now on reads end as a Failure `overloaded` once that is so; empty: none does.
+    void end_reads_when(ReadIsOver is_over);
+    // Called for each row that a query answers.
+    void note_row() {
+        if (read_is_over_ && ++rows_read_ % rows_between_looks == 0) stop_if_over();
+    }
+
+    // What its statements have done: about 10 to 60 for each row that is found by its key. Counted
+    // only for whoever has asked for it; for tests.
+    void count_steps() { counts_steps_ = true; }
+    bool counts_steps() const { return counts_steps_; }
+    void add_steps(int steps) { steps_ += static_cast<std::uint64_t>(steps); }
+    std::uint64_t steps() const { return steps_; }
+
     sqlite3* handle() { return handle_; }
     [[noreturn]] void fail(int code, const char* doing);
 
 private:
+    static constexpr std::uint64_t rows_between_looks = 128;
+    void stop_if_over();
+
     sqlite3* handle_ = nullptr;
     std::string path_;
     int log_pages_ = 0;
+    ReadIsOver read_is_over_;
+    std::uint64_t rows_read_ = 0;
+    bool counts_steps_ = false;
+    std::uint64_t steps_ = 0;
 };
 
 // A transaction that is undone unless it is committed.

@@ -1,11 +1,14 @@
 // Desk: where blocking calls are made. Either a thread of its own, which makes one call after the
 // other and posts each answer back to the loop that asked; or inline, right where it is asked, for
-// simulations. Calls own all that they need: who asked may be gone when the answer comes.
+// simulations. Calls own all that they need: who asked may be gone when the answer comes. A desk
+// with a bound refuses whoever would be one too many in front of it (C8).
 #pragma once
 
+#include <atomic>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -27,7 +30,9 @@ public:
 class Desk {
 public:
     enum class Kind { thread, inline_ };
-    explicit Desk(Kind kind) {
+    static constexpr std::size_t unbounded = SIZE_MAX;
+    // At most so many calls wait or are being made at a time.
+    explicit Desk(Kind kind, std::size_t calls_max = unbounded) : calls_max_(calls_max) {
         if (kind == Kind::thread) thread_.emplace(1);
     }
     // Waits for the calls that were made.
@@ -40,7 +45,7 @@ public:
     }
 
     // What `call()` returns, when `afterwards(std::unique_ptr<Answer>)` gives it; both run on the
-    // desk.
+    // desk. overloaded: the desk has too many calls already, and this one is not made.
     template <class Call, class Then>
     Task<std::invoke_result_t<Call&>> ask(Call call, Then afterwards) {
         using Content = std::invoke_result_t<Call&>;
@@ -50,13 +55,16 @@ public:
             afterwards(std::make_unique<AnswerHere<Content>>(content));
             co_return std::move(**content);
         }
+        if (calls_.load() >= calls_max_) co_return error(Errc::overloaded, too_many_reads);
+        ++calls_;
         const auto executor = co_await boost::asio::this_coro::executor;
         auto hand_over = [this, content, executor, call = std::move(call),
                           afterwards = std::move(afterwards)](Suspended caller) mutable {
-            auto work = [content, call = std::move(call), afterwards = std::move(afterwards),
+            auto work = [this, content, call = std::move(call), afterwards = std::move(afterwards),
                          answer = std::make_unique<AnswerAcross<Content>>(
                              content, std::move(caller), executor)]() mutable {
                 content->emplace(call());
+                --calls_;
                 afterwards(std::move(answer));
             };
             boost::asio::post(*thread_, std::move(work));
@@ -67,6 +75,9 @@ public:
     }
 
 private:
+    static constexpr const char* too_many_reads =
+        "too many reads wait already: ask again in a second, or for less at a time";
+
     // For a caller that waits for the call itself.
     template <class Content>
     class AnswerHere : public Answer {
@@ -100,6 +111,8 @@ private:
         Executor executor_;
     };
 
+    const std::size_t calls_max_;
+    std::atomic<std::size_t> calls_ = 0;  // that wait or are being made
     std::optional<boost::asio::thread_pool> thread_;
 };
 

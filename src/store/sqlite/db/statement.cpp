@@ -23,13 +23,24 @@ int bind_one(sqlite3_stmt* statement, int index, const Value& value) {
     return SQLITE_MISUSE;
 }
 
+void count_steps(Connection& connection, sqlite3_stmt* statement) {
+    if (!connection.counts_steps()) return;
+    connection.add_steps(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1));
+}
+
 }  // namespace
 
-Found::~Found() { sqlite3_reset(statement_); }
+Found::~Found() {
+    sqlite3_reset(statement_);
+    count_steps(connection_, statement_);
+}
 
 bool Found::next() {
     const int code = sqlite3_step(statement_);
-    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_ROW) {
+        connection_.note_row();
+        return true;
+    }
     if (code != SQLITE_DONE) connection_.fail(code, sqlite3_sql(statement_));
     return false;
 }
@@ -76,6 +87,7 @@ int Statement::run(const Value* values, std::size_t count) {
     bind(values, count);
     const int code = sqlite3_step(statement_);
     const int reset = sqlite3_reset(statement_);
+    count_steps(connection_, statement_);
     if (code != SQLITE_DONE) connection_.fail(reset != SQLITE_OK ? reset : code, sql_);
     return sqlite3_changes(connection_.handle());
 }

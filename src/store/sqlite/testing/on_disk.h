@@ -45,8 +45,10 @@ protected:
     std::string database() const { return folder + "/perdure.db"; }
 
     void open() {
-        auto opened = SqliteStore::open(
-            {.path = database(), .fatal = [this](const Error& why) { fatal = why; }}, Timing{});
+        auto with = options;
+        with.path = database();
+        with.fatal = [this](const Error& why) { fatal = why; };
+        auto opened = SqliteStore::open(std::move(with), Timing{});
         ASSERT_TRUE(opened.has_value()) << opened.error().what;
         store = std::move(*opened);
         const auto server = run(store->open_server(ServerId{7}, WallTime{1}));
@@ -127,6 +129,7 @@ protected:
     }
 
     std::string folder;
+    SqliteOptions options;         // for open(), which sets the path
     boost::asio::io_context loop;  // outlives the store, whose threads post to it
     std::unique_ptr<SqliteStore> store;
     std::uint64_t last_group = 0;
