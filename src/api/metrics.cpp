@@ -34,6 +34,8 @@ std::string Metrics::text() const {
     plain(out, "perdure_streams_cut_total", "counter", streams_cut);
     plain(out, "perdure_bytes_in_flight", "gauge", bytes_in_flight);
     plain(out, "perdure_bytes_refused_total", "counter", bytes_refused);
+    plain(out, "perdure_requests_unauthenticated_total", "counter", unauthenticated);
+    plain(out, "perdure_requests_forbidden_total", "counter", forbidden);
     plain(out, "perdure_jobs_submitted_total", "counter", jobs_submitted);
     plain(out, "perdure_report_items_total", "counter", reports);
     return out;

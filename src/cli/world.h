@@ -58,7 +58,7 @@ struct OfflineFinding {
 class Backstage {
 public:
     virtual ~Backstage() = default;
-    virtual std::unique_ptr<Api> connect(const std::vector<std::string>& urls, World& world) = 0;
+    virtual std::unique_ptr<Api> connect(const Config& config, World& world) = 0;
     // One request to the job's socket; its answer line.
     virtual Result<std::string> ask_job_socket(const std::string& path,
                                                const std::string& request) = 0;

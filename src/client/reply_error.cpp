@@ -9,10 +9,10 @@
 namespace perdure {
 namespace {
 
-constexpr std::array codes = {
-    Errc::invalid,   Errc::not_found, Errc::gone,       Errc::conflict,    Errc::unauthenticated,
-    Errc::forbidden, Errc::fenced,    Errc::overloaded, Errc::unavailable, Errc::outcome_unknown,
-    Errc::corrupt};
+constexpr std::array codes = {Errc::invalid,         Errc::not_found,       Errc::gone,
+                              Errc::conflict,        Errc::unauthenticated, Errc::forbidden,
+                              Errc::fenced,          Errc::overloaded,      Errc::unavailable,
+                              Errc::outcome_unknown, Errc::corrupt};
 
 Errc code_of_status(unsigned status) {
     switch (status) {

@@ -40,17 +40,20 @@ PathFacts facts_of(const struct stat& about, PathRole role) {
 
 std::string reason(std::string_view rule, const std::string& path, const struct stat& about) {
     if (rule == "A1/foreign")
-        return fmt::format("{} belongs to {}, who can change it: give it to {}, or choose another "
-                           "one",
-                           path, user_name(about.st_uid), user_name(::geteuid()));
+        return fmt::format(
+            "{} belongs to {}, who can change it: give it to {}, or choose another "
+            "one",
+            path, user_name(about.st_uid), user_name(::geteuid()));
     if (rule == "A1/writable_by_others")
-        return fmt::format("others can write {} (mode {:04o}): look at what is in it, then "
-                           "`chmod go-w` it, or choose another one",
-                           path, about.st_mode & 07777U);
+        return fmt::format(
+            "others can write {} (mode {:04o}): look at what is in it, then "
+            "`chmod go-w` it, or choose another one",
+            path, about.st_mode & 07777U);
     if (rule == "A1/symlink")
-        return fmt::format("{} is a symbolic link, which is not followed: put the thing itself "
-                           "there, or remove it",
-                           path);
+        return fmt::format(
+            "{} is a symbolic link, which is not followed: put the thing itself "
+            "there, or remove it",
+            path);
     if (rule == "A1/no_file") return path + " is no plain file";
     return path + " is no directory";
 }
@@ -164,8 +167,7 @@ public:
     }
 
     Result<TrustedDirectory> look() {
-        folder_.reset(
-            ::open(found_.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        folder_.reset(::open(found_.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!folder_) return cannot_read(found_.path, errno);
         if (auto good = judge(".", PathRole::directory); !good) return good.error();
         const std::unique_ptr<DIR, CloseListing> listing(::opendir(found_.path.c_str()));
@@ -199,9 +201,10 @@ private:
         if (::fchmodat(folder_.get(), name.c_str(), mode, 0) != 0)
             return error(Errc::unavailable, fmt::format("cannot change the mode of {}: {}", path,
                                                         std::strerror(errno)));
-        found_.notes.push_back(fmt::format("others could read {}: its mode was {:04o}, and is {:04o} "
-                                           "now",
-                                           path, about.st_mode & 07777U, mode));
+        found_.notes.push_back(
+            fmt::format("others could read {}: its mode was {:04o}, and is {:04o} "
+                        "now",
+                        path, about.st_mode & 07777U, mode));
         return {};
     }
 
@@ -225,12 +228,12 @@ Result<TrustedDirectory> trust_directory(const std::string& path, const std::str
     return Inside(std::move(*whole), what).look();
 }
 
-Result<std::string> read_trusted_file(const std::string& path) {
+Result<std::string> read_trusted_file(const std::string& path, Secrecy secrecy) {
+    const std::string what = secrecy == Secrecy::secret ? "secret" : "configuration";
     struct stat about {};
     if (::lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode)) {
         const auto link = decide_path_trust(facts_of(about, PathRole::ancestor));
-        if (link.verdict == PathVerdict::refuse)
-            return not_trusted("configuration", path, link.rule, about);
+        if (link.verdict == PathVerdict::refuse) return not_trusted(what, path, link.rule, about);
     }
     // A pipe would keep us waiting for whoever has made it.
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -240,7 +243,12 @@ Result<std::string> read_trusted_file(const std::string& path) {
     if (::fstat(file.get(), &about) != 0) return cannot_read(path, errno);
     const auto decision = decide_path_trust(facts_of(about, PathRole::configuration));
     if (decision.verdict == PathVerdict::refuse)
-        return not_trusted("configuration", path, decision.rule, about);
+        return not_trusted(what, path, decision.rule, about);
+    if (secrecy == Secrecy::secret && (about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return error(Errc::forbidden,
+                     fmt::format("others can read {} (mode {:04o}), so that it is no secret: "
+                                 "`chmod 600` it, and have a new token made",
+                                 path, about.st_mode & 07777U));
     auto text = read_open_file(file.get(), settings_max);
     if (!text) return error(Errc::invalid, path + " cannot be read, or is larger than 1 MiB");
     return std::move(*text);

@@ -30,9 +30,8 @@ Result<DataDirectory> open_offline(const Config& config) {
 
 }  // namespace
 
-std::unique_ptr<cli::Api> RealBackstage::connect(const std::vector<std::string>& urls,
-                                                 cli::World& world) {
-    return std::make_unique<ClientApi>(urls, world);
+std::unique_ptr<cli::Api> RealBackstage::connect(const Config& config, cli::World& world) {
+    return std::make_unique<ClientApi>(config, world);
 }
 
 Result<std::string> RealBackstage::ask_job_socket(const std::string& path,

@@ -12,12 +12,16 @@
 #include <memory>
 
 #include "api/api_server.h"
+#include "app/perdure/access.h"
 #include "app/perdure/armed_faults.h"
 #include "app/perdure/log_output.h"
 #include "app/perdure/refusal.h"
 #include "platform/asio_clock.h"
+#include "platform/audit_file.h"
 #include "platform/entropy.h"
+#include "platform/socket_peer.h"
 #include "platform/system_time.h"
+#include "platform/token_file.h"
 #include "server/server.h"
 #include "store/sqlite/data_directory.h"
 #include "store/sqlite/sqlite_blobs.h"
@@ -96,6 +100,7 @@ public:
         server_->use(config_.policies);
         server_->failures().use({config_.failure_level, config_.callback_failure_level});
         options_.damage = store_.get();
+        if (auto opened = open_access(); !opened) return refuse(opened.error());
         api_ = std::make_unique<ApiServer>(*server_, *store_, *blobs_, clock_, log, options_);
         if (auto listening = api_->listen(); !listening) return refuse(listening.error());
         server_->rings(*opened_);
@@ -127,6 +132,21 @@ private:
         auto blobs = SqliteBlobs::open({.path = data_ + "/logs.db", .fatal = fatal});
         if (!blobs) return about(data_ + "/logs.db", blobs.error());
         blobs_ = std::move(*blobs);
+        return {};
+    }
+
+    Result<void> open_access() {
+        auto access = read_access(config_);
+        if (!access) return access.error();
+        auto tokens = TokenFile::open(data_, random_);
+        if (!tokens) return tokens.error();
+        tokens_ = std::move(*tokens);
+        audit_ = std::make_unique<AuditFile>(data_);
+        access->peers = &peers_;
+        access->tokens = tokens_.get();
+        access->audit = audit_.get();
+        options_.access = std::move(*access);
+        options_.socket = data_;
         return {};
     }
 
@@ -175,6 +195,9 @@ private:
     Watched watched_;
     ApiOptions options_;
     std::string data_;  // without links
+    SocketPeers peers_;
+    std::unique_ptr<TokenFile> tokens_;
+    std::unique_ptr<AuditFile> audit_;
     std::unique_ptr<SqliteStore> store_;
     std::unique_ptr<SqliteBlobs> blobs_;
     std::unique_ptr<Alarm> opened_ = clock_.make_alarm();

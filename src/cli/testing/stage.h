@@ -128,8 +128,8 @@ public:
     BuildFacts facts = {"0123456789ab", "2026-11-15"};
     Result<std::vector<OfflineFinding>> findings = std::vector<OfflineFinding>{};
 
-    std::unique_ptr<Api> connect(const std::vector<std::string>& to, World&) override {
-        urls = to;
+    std::unique_ptr<Api> connect(const Config& config, World&) override {
+        urls = config.servers;
         return std::make_unique<StageApi>(server_);
     }
     Result<std::string> ask_job_socket(const std::string&, const std::string& request) override {

@@ -74,8 +74,7 @@ AccessDecision decide_access(const AccessFacts& facts) {
             return {AccessVerdict::forbidden, "A4/other_tenant", decision.role};
         case TenantReach::job_of_other:
             return {AccessVerdict::hidden, "A4/job_of_other_tenant", decision.role};
-        case TenantReach::all:
-            return {AccessVerdict::forbidden, "A4/all_tenants", decision.role};
+        case TenantReach::all: return {AccessVerdict::forbidden, "A4/all_tenants", decision.role};
     }
     return nobody("A2/not_certain");
 }

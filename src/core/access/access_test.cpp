@@ -46,9 +46,8 @@ TEST(DecideAccess, an_open_route_is_open_and_no_other_one_is) {
         if (!facts.least) {
             EXPECT_TRUE(is_allowed(facts));
         }
-        const bool is_nobody =
-            facts.token == TokenState::absent &&
-            (facts.peer == PeerKind::unknown || facts.peer == PeerKind::other);
+        const bool is_nobody = facts.token == TokenState::absent &&
+                               (facts.peer == PeerKind::unknown || facts.peer == PeerKind::other);
         if (facts.least && is_nobody) {
             EXPECT_EQ(decide_access(facts).verdict, AccessVerdict::unauthenticated);
         }
@@ -114,8 +113,7 @@ TEST(DecideAccess, whoever_is_admitted_by_every_fact_is_admitted) {
         EXPECT_TRUE(is_allowed({.least = role, .peer = PeerKind::self}));
         EXPECT_TRUE(is_allowed({.least = role, .peer = PeerKind::root}));
         EXPECT_TRUE(is_allowed({.least = role, .peer = PeerKind::listed, .listed_as = role}));
-        EXPECT_TRUE(
-            is_allowed({.least = role, .token = TokenState::valid, .token_role = role}));
+        EXPECT_TRUE(is_allowed({.least = role, .token = TokenState::valid, .token_role = role}));
     }
 }
 

@@ -8,9 +8,7 @@ using Kind = PathFacts::Kind;
 
 // A directory of temporary files belongs to the system and is sticky: nobody else can put another
 // directory in the place of ours.
-bool is_shared_safely(const PathFacts& facts) {
-    return facts.sticky && facts.owner == Owner::root;
-}
+bool is_shared_safely(const PathFacts& facts) { return facts.sticky && facts.owner == Owner::root; }
 
 PathDecision decide_ancestor(const PathFacts& facts) {
     // The mode of a link means nothing; who made it chose where it leads.

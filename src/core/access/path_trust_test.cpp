@@ -13,8 +13,8 @@ using Kind = PathFacts::Kind;
 // All 384 of them.
 std::vector<PathFacts> every_path() {
     std::vector<PathFacts> all;
-    for (const auto role : {PathRole::ancestor, PathRole::directory, PathRole::entry,
-                            PathRole::configuration})
+    for (const auto role :
+         {PathRole::ancestor, PathRole::directory, PathRole::entry, PathRole::configuration})
         for (const auto owner : {Owner::self, Owner::root, Owner::other})
             for (const auto kind : {Kind::directory, Kind::file, Kind::symlink, Kind::other})
                 for (int bits = 0; bits < 8; ++bits)

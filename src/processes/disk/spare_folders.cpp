@@ -45,8 +45,7 @@ bool SpareFolders::open(int root, const std::string& path) {
     path_ = path;
     const auto name = std::filesystem::path(path).filename().string();
     ::mkdirat(root, name.c_str(), 0700);
-    folder_.reset(
-        ::openat(root, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    folder_.reset(::openat(root, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     return static_cast<bool>(folder_);
 }
 
