@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uid_t stranger = 61'001;
+constexpr uid_t other_uid = 61'001;
 
 class TrustedPath : public testing::Test {
 protected:
@@ -42,7 +42,7 @@ protected:
         ::chmod(path.c_str(), mode);
     }
     bool give_away(const std::string& path) {
-        return ::lchown(path.c_str(), stranger, stranger) == 0;
+        return ::lchown(path.c_str(), other_uid, other_uid) == 0;
     }
 
     std::string root;
