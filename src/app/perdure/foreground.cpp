@@ -91,6 +91,7 @@ ExitCode run_in_foreground(cli::Role role, const Configuration& configuration) {
             "Use an account of its own (docs/security.md)");
     const auto last = options.children.size() - 1;
     options.say = say;
+    options.manager = ServiceManager::from_environment();
     options.ready = [&](std::size_t child, const std::string& words) {
         if (child == 0 && role != cli::Role::worker) foreground.url = words;
         if (child != last || foreground.announced) return;
