@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "api/access_control.h"
 #include "api/bells.h"
 #include "api/http/byte_budget.h"
 #include "api/metrics.h"
@@ -25,6 +26,8 @@ struct ApiOptions {
     std::string address = "127.0.0.1";
     std::uint16_t port = 7373;        // 0: any free one
     bool without_protection = false;  // listen also where other machines can connect
+    std::string socket = {};  // directory in which the unix socket `api` is made; empty: none
+    AccessOptions access = {};
     std::string version = "0";
     std::string store = "memory";  // its name, for people
     std::size_t connections_max = 12'000;
@@ -56,6 +59,7 @@ struct Api {
           clock(k),
           log(std::move(l)),
           options(std::move(o)),
+          access(options.access),
           started_at(k.boot()),
           bytes(std::make_shared<ByteBudget>(options.bytes_in_flight)),
           space(options.space, options.space_reserve) {}
@@ -66,6 +70,7 @@ struct Api {
     Clock& clock;
     Log log;
     ApiOptions options;
+    AccessControl access;
     BootTime started_at;
     bool stopping = false;
     std::shared_ptr<ByteBudget> bytes;

@@ -40,32 +40,34 @@ void add_processes(std::vector<Command>& all) {
     all.push_back({.path = "up",
                    .group = run_group,
                    .summary = "a server and a worker on this machine, until Ctrl-C",
-                   .example = "  perdure up --data /var/tmp/try --listen 127.0.0.1:7373",
-                   .settings = {"profile", "data", "server.listen", "worker.name", "worker.slots",
-                                "worker.queues", "worker.kinds", "worker.state", "worker.user",
+                   .example = "  perdure up --data ~/try --listen 127.0.0.1:7373",
+                   .settings = {"profile", "data", "server.listen", "access.users", "worker.name",
+                                "worker.slots", "worker.queues", "worker.kinds", "worker.state",
+                                "worker.user",
                                 "log.level", "log.format", "log.file"},
                    .run = keep_up});
-    all.push_back(
-        {.path = "server",
-         .group = run_group,
-         .summary = "a server alone",
-         .example = "  perdure server --profile production",
-         .settings = {"profile", "data", "server.listen", "log.level", "log.format", "log.file"},
-         .run = keep_server});
+    all.push_back({.path = "server",
+                   .group = run_group,
+                   .summary = "a server alone",
+                   .example = "  perdure server --profile production",
+                   .settings = {"profile", "data", "server.listen", "access.users", "log.level",
+                                "log.format", "log.file"},
+                   .run = keep_server});
     all.push_back({.path = "worker",
                    .group = run_group,
                    .summary = "a worker alone, for a server somewhere else",
                    .example = "  perdure worker --server http://127.0.0.1:7373 --slots 8",
-                   .settings = {"profile", "data", "server.urls", "worker.name", "worker.slots",
-                                "worker.queues", "worker.kinds", "worker.state", "worker.user",
-                                "log.level", "log.format", "log.file"},
+                   .settings = {"profile", "data", "server.urls", "server.token_file",
+                                "worker.name", "worker.slots", "worker.queues", "worker.kinds",
+                                "worker.state", "worker.user", "log.level", "log.format",
+                                "log.file"},
                    .run = keep_worker});
     all.push_back({.path = "worker drain",
                    .group = fleet_group,
                    .summary = "let a worker finish what runs, and leave",
                    .example = "  perdure worker drain anvil",
                    .words = {{"worker", "its name; perdure workers lists them"}},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = drain_worker});
     // Hidden: what a watchdog starts. All settings come as --set.
     all.push_back({.path = "child-server", .summary = "what a watchdog starts", .run = be_server});
@@ -79,7 +81,7 @@ void add_submitting(std::vector<Command>& all) {
                    .example = "  perdure run -- echo hello\n"
                               "  perdure run --effects once --run-timeout 1h -- ./pay-salaries",
                    .options = with_job_options({}),
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .takes_command = true,
                    .run = run_job});
     all.push_back({.path = "submit",
@@ -89,7 +91,7 @@ void add_submitting(std::vector<Command>& all) {
                               "  perdure submit --file jobs.json",
                    .options = with_job_options(
                        {{"--file", "FILE", "jobs as JSON, all or none; - is standard input"}}),
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .takes_command = true,
                    .run = submit_jobs});
     all.push_back({.path = "jobs",
@@ -103,7 +105,7 @@ void add_submitting(std::vector<Command>& all) {
                                {"-n,--limit", "N", "at most so many: 1 to 1000, 50 if left out"},
                                {"--before", "ID", "only jobs older than this one"},
                                tenant_option},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = list_jobs});
     all.push_back({.path = "logs",
                    .group = job_group,
@@ -112,14 +114,14 @@ void add_submitting(std::vector<Command>& all) {
                    .words = {one_id},
                    .options = {{"-f,--follow", "", "go on until the job has ended"},
                                {"--attempt", "N", "of this attempt; the newest if left out"}},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = show_logs});
     all.push_back({.path = "why",
                    .group = job_group,
                    .summary = "why a job has not ended: every blocker, and what removes it",
                    .example = "  perdure why 06na5x0g00000",
                    .words = {one_id},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = explain_job});
 }
 
@@ -131,7 +133,7 @@ Command act(std::string_view path, std::string_view summary, std::string_view ex
             .example = example,
             .words = {many_ids},
             .options = std::move(options),
-            .settings = {"server.urls"},
+            .settings = server_settings,
             .run = run};
 }
 
@@ -145,14 +147,14 @@ void add_job_family(std::vector<Command>& all) {
                    .summary = "everything about one job, with its timeline",
                    .example = "  perdure job show 06na5x0g00000",
                    .words = {one_id},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = show_job});
     all.push_back({.path = "job wait",
                    .group = job_group,
                    .summary = "wait until a job has ended; exit codes as of `run`",
                    .example = "  perdure job wait 06na5x0g00000 && echo done",
                    .words = {one_id},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = wait_for_job});
     all.push_back(act("job cancel", "stop jobs, waiting or running ones",
                       "  perdure job cancel 06na5x0g00000", cancel_jobs));
@@ -175,7 +177,7 @@ void add_relating(std::vector<Command>& all) {
                    .example = "  perdure job add-callback 06na5x0g00000 --on failure -- ./page-me",
                    .words = {one_id},
                    .options = callback_options(),
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .takes_command = true,
                    .run = add_callback});
     for (const bool serial : {true, false})
@@ -192,7 +194,7 @@ void add_relating(std::vector<Command>& all) {
                          {"-q,--queue", "NAME", "queue of all that name none"},
                          {"--idempotency-key", "KEY", "same key, same jobs; made up if left out"},
                          {"--quiet", "", "say nothing that is no error"}},
-             .settings = {"server.urls"},
+             .settings = server_settings,
              .run = serial ? submit_serial : submit_parallel});
 }
 
@@ -206,7 +208,7 @@ void add_fleet(std::vector<Command>& all) {
                        .words = std::move(words),
                        .options = path.starts_with("queues") ? std::vector<Option>{tenant_option}
                                                              : std::vector<Option>{},
-                       .settings = {"server.urls"},
+                       .settings = server_settings,
                        .run = run});
     };
     const Word queue{"queue", "its name"};
@@ -230,7 +232,7 @@ void add_policies(std::vector<Command>& all) {
                    .group = fleet_group,
                    .summary = "the policies that the server knows, and where each applies",
                    .example = "  perdure policy list --json",
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = list_policies});
     all.push_back({.path = "policy explain",
                    .group = fleet_group,
@@ -243,7 +245,7 @@ void add_policies(std::vector<Command>& all) {
                                {"--kind", "NAME", "of a new job"},
                                {"--policy", "NAME", "as if a new job chose this one"},
                                {"--worker", "NAME", "as if it ended on this worker"}},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = explain_policy});
 }
 
@@ -353,6 +355,7 @@ const std::vector<Command>& commands() {
         add_fleet(made);
         add_policies(made);
         add_inside(made);
+        add_access(made);
         add_maintenance(made);
         add_others(made);
         return made;

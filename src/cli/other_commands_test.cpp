@@ -148,6 +148,32 @@ TEST(Config, that_is_wrong_stops_every_command) {
     EXPECT_TRUE(stage.server.calls.empty());
 }
 
+TEST(ConfigFiles, one_of_another_account_in_the_current_folder_is_named_and_left_out) {
+    Stage stage;
+    stage.world.files["perdure.toml"] = "[worker]\nslots = 7\n";
+    stage.world.foreign.insert("perdure.toml");
+    EXPECT_EQ(stage.run({"config"}), 0);
+    EXPECT_TRUE(contains(stage.err, "perdure.toml belongs to somebody"));
+    EXPECT_FALSE(contains(stage.out, "perdure.toml:2"));
+}
+
+TEST(ConfigFiles, one_of_another_account_is_used_if_it_is_named) {
+    Stage stage;
+    stage.world.files["perdure.toml"] = "[worker]\nslots = 7\n";
+    stage.world.foreign.insert("perdure.toml");
+    EXPECT_EQ(stage.run({"config", "--config", "perdure.toml"}), 0);
+    EXPECT_TRUE(contains(stage.out, "perdure.toml:2"));
+}
+
+TEST(ConfigFiles, one_of_another_account_in_the_place_of_our_own_is_refused) {
+    Stage stage;
+    const std::string own = "/there/.config/perdure/perdure.toml";
+    stage.world.files[own] = "[worker]\nslots = 7\n";
+    stage.world.foreign.insert(own);
+    EXPECT_EQ(stage.run({"config"}), static_cast<int>(ExitCode::forbidden));
+    EXPECT_TRUE(contains(stage.err, own + " belongs to somebody"));
+}
+
 TEST(Config, that_was_named_must_exist) {
     Stage stage;
     EXPECT_EQ(stage.run({"jobs", "--config", "mine.toml"}), 3);

@@ -26,6 +26,9 @@ public:
     virtual std::string current_directory() const = 0;
     // not_found if it does not exist; "-" is standard input.
     virtual Result<std::string> read_file(const std::string& path) = 0;
+    // A file of settings that nobody has named. forbidden: it belongs to another account, or can be
+    // written by one (A1).
+    virtual Result<std::string> read_trusted_file(const std::string& path) = 0;
     virtual WallTime now() const = 0;
     virtual std::uint64_t random() = 0;
     // Returns early when interrupted.
@@ -83,7 +86,7 @@ enum class MissingLog { refuse, accept };
 class Backstage {
 public:
     virtual ~Backstage() = default;
-    virtual std::unique_ptr<Api> connect(const std::vector<std::string>& urls, World& world) = 0;
+    virtual std::unique_ptr<Api> connect(const Config& config, World& world) = 0;
     // One request to the job's socket; its answer line.
     virtual Result<std::string> ask_job_socket(const std::string& path,
                                                const std::string& request) = 0;

@@ -20,9 +20,13 @@ enum class LogFormat { logfmt, json };
 
 struct Config {
     Profile profile = Profile::development;
-    std::string data;                                         // the server's directory
-    std::string listen;                                       // HOST:PORT
-    std::vector<std::string> servers;                         // URLs, for clients and workers
+    std::string data;                       // the server's directory
+    std::string listen;                     // HOST:PORT
+    std::vector<std::string> servers;       // URLs, for clients and workers
+    std::vector<std::string> server_users;  // accounts whose server is believed
+    std::string token_file;                 // of clients and workers
+    std::vector<std::string> access_users;  // NAME or NAME:ROLE
+    bool trusts_root = true;
     std::uint64_t bytes_in_flight = std::uint64_t{64} << 20;  // of all connections (C8)
 
     std::uint64_t space_reserve = std::uint64_t{256} << 20;  // of the data's disk

@@ -146,6 +146,8 @@ Task<Result<WorkerLife>> Host::open(Self self) {
     self->controllers_ = std::move(opened->controllers);
     if (!opened->leftovers_are_gone)
         self->log_.write(Level::critical, "processes of dead shims cannot be killed");
+    for (const auto& note : opened->folder->notes())
+        self->log_.write(Level::warn, "the state directory was readable", "what", note);
     self->log_damaged(opened->found);
     self->take_over(opened->found);
     WorkerLife life{.directory = opened->folder->identity(),

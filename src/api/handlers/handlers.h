@@ -34,6 +34,11 @@ Task<Response> set_limit(Api& api, const Request& request);
 Task<Response> list_workers(Api& api, const Request& request);
 Task<Response> drain_worker(Api& api, const Request& request);
 
+Task<Response> list_tokens(Api& api, const Request& request);
+Task<Response> create_token(Api& api, const Request& request);
+Task<Response> revoke_token(Api& api, const Request& request);
+Task<Response> list_audit(Api& api, const Request& request);
+
 Task<Response> show_server(Api& api, const Request& request);
 Task<Response> list_recoveries(Api& api, const Request& request);
 Task<Response> recover_now(Api& api, const Request& request);

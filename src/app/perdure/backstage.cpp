@@ -1,5 +1,6 @@
 #include "app/perdure/backstage.h"
 
+#include <fmt/format.h>
 #include <sys/prctl.h>
 
 #include <cstdlib>
@@ -21,10 +22,19 @@
 #include "watchdog/child_process.h"
 
 namespace perdure {
+namespace {
 
-std::unique_ptr<cli::Api> RealBackstage::connect(const std::vector<std::string>& urls,
-                                                 cli::World& world) {
-    return std::make_unique<ClientApi>(urls, world);
+Result<DataDirectory> open_offline(const Config& config) {
+    auto directory = DataDirectory::open_existing(config.data);
+    if (!directory) return directory.error();
+    for (const auto& note : directory->notes()) fmt::print(stderr, "perdure: {}\n", note);
+    return directory;
+}
+
+}  // namespace
+
+std::unique_ptr<cli::Api> RealBackstage::connect(const Config& config, cli::World& world) {
+    return std::make_unique<ClientApi>(config, world);
 }
 
 Result<std::string> RealBackstage::ask_job_socket(const std::string& path,
@@ -47,7 +57,7 @@ ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configura
 }
 
 Result<cli::OfflineReport> RealBackstage::fsck_offline(const Config& config) {
-    auto directory = DataDirectory::open_existing(config.data);
+    auto directory = open_offline(config);
     if (!directory) return directory.error();
     auto found = perdure::fsck_offline(*directory, config.timing);
     if (!found) return found.error();
@@ -58,7 +68,7 @@ Result<cli::OfflineReport> RealBackstage::fsck_offline(const Config& config) {
 }
 
 Result<std::string> RealBackstage::migrate(const Config& config, cli::MissingLog log) {
-    auto directory = DataDirectory::open_existing(config.data);
+    auto directory = open_offline(config);
     if (!directory) return directory.error();
     return migrate_offline(*directory,
                            log == cli::MissingLog::accept ? LostLog::accept : LostLog::refuse);

@@ -12,13 +12,17 @@
 #include <memory>
 
 #include "api/api_server.h"
+#include "app/perdure/access.h"
 #include "app/perdure/armed_faults.h"
 #include "app/perdure/log_output.h"
 #include "app/perdure/refusal.h"
 #include "platform/asio_clock.h"
+#include "platform/audit_file.h"
 #include "platform/entropy.h"
 #include "platform/process_metrics.h"
+#include "platform/socket_peer.h"
 #include "platform/system_time.h"
+#include "platform/token_file.h"
 #include "server/server.h"
 #include "store/sqlite/backup.h"
 #include "store/sqlite/data_directory.h"
@@ -90,7 +94,11 @@ public:
         allow_many_descriptors();
         auto directory = DataDirectory::open(config_.data);
         if (!directory) return refuse(directory.error());
-        arm_configured_faults(config_, config_.data + "/faults.server", output_.log("server"));
+        data_ = directory->path();
+        for (const auto& note : directory->notes())
+            output_.log("server").write(Level::warn, "the data directory was readable", "what",
+                                        note);
+        arm_configured_faults(config_, data_ + "/faults.server", output_.log("server"));
         if (auto opened = open_stores(); !opened) return refuse(opened.error());
         const auto log = output_.log("server");
         server_ = std::make_unique<Server>(
@@ -107,6 +115,7 @@ public:
         options_.space = &space_;
         options_.space_reserve = config_.space_reserve;
         if (const auto& copied = store_->copy_of()) options_.reads_only = reads_only(*copied);
+        if (auto opened = open_access(); !opened) return refuse(opened.error());
         api_ = std::make_unique<ApiServer>(*server_, *store_, *blobs_, clock_, log, options_);
         if (auto listening = api_->listen(); !listening) return refuse(listening.error());
         server_->rings(*opened_);
@@ -131,18 +140,33 @@ private:
             log.write(Level::error, "a stored row is damaged: it is left alone", "table", row.table,
                       "row", row.row, "why", row.why, "fix", "perdure fsck names what to do");
         };
-        auto store = SqliteStore::open({.path = config_.data + "/perdure.db",
+        auto store = SqliteStore::open({.path = data_ + "/perdure.db",
                                         .weights = config_.weights,
                                         .boot = boot_now,
                                         .fatal = fatal,
                                         .damaged = damaged},
                                        config_.timing);
-        if (!store) return about(config_.data + "/perdure.db", store.error());
+        if (!store) return about(data_ + "/perdure.db", store.error());
         store_ = std::move(*store);
-        auto blobs = SqliteBlobs::open({.path = config_.data + "/logs.db", .fatal = fatal});
-        if (!blobs) return about(config_.data + "/logs.db", blobs.error());
+        auto blobs = SqliteBlobs::open({.path = data_ + "/logs.db", .fatal = fatal});
+        if (!blobs) return about(data_ + "/logs.db", blobs.error());
         blobs_ = std::move(*blobs);
-        backups_ = std::make_unique<SqliteBackupDesk>(config_.data, *store_, *blobs_, wall_now);
+        backups_ = std::make_unique<SqliteBackupDesk>(data_, *store_, *blobs_, wall_now);
+        return {};
+    }
+
+    Result<void> open_access() {
+        auto access = read_access(config_);
+        if (!access) return access.error();
+        auto tokens = TokenFile::open(data_, random_);
+        if (!tokens) return tokens.error();
+        tokens_ = std::move(*tokens);
+        audit_ = std::make_unique<AuditFile>(data_);
+        access->peers = &peers_;
+        access->tokens = tokens_.get();
+        access->audit = audit_.get();
+        options_.access = std::move(*access);
+        options_.socket = data_;
         return {};
     }
 
@@ -192,6 +216,10 @@ private:
     Watched watched_;
     ApiOptions options_;
     DiskSpace space_;
+    std::string data_;  // without links
+    SocketPeers peers_;
+    std::unique_ptr<TokenFile> tokens_;
+    std::unique_ptr<AuditFile> audit_;
     std::unique_ptr<SqliteStore> store_;
     std::unique_ptr<SqliteBlobs> blobs_;
     std::unique_ptr<SqliteBackupDesk> backups_;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "app/perdure/access.h"
 #include "app/perdure/armed_faults.h"
 #include "app/perdure/log_output.h"
 #include "app/perdure/refusal.h"
@@ -60,7 +61,10 @@ public:
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
         const auto log = output_.log("worker");
         arm_configured_faults(config_, config_.worker_state + "/faults.worker", log);
-        auto servers = HttpServerApi::make(clock_, config_.servers, config_.timing.call_timeout);
+        auto credentials = read_credentials(config_);
+        if (!credentials) return refuse(credentials.error());
+        auto servers =
+            HttpServerApi::make(clock_, config_.servers, config_.timing.call_timeout, *credentials);
         if (!servers) return refuse(servers.error());
         servers_ = std::move(*servers);
         auto options = host_options();

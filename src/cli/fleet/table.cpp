@@ -13,7 +13,7 @@ void add_maintenance(std::vector<Command>& all) {
                    .example = "  perdure fsck\n  perdure fsck --offline --data /var/lib/perdure",
                    .options = {{"--offline", "", "without a server, exactly; needs the directory"},
                                {"--discard", "TABLE:ROW", "remove a row that fsck calls damaged"}},
-                   .settings = {"server.urls", "data"},
+                   .settings = server_settings,
                    .run = check_store});
     all.push_back({.path = "backup",
                    .group = besides,
@@ -22,7 +22,7 @@ void add_maintenance(std::vector<Command>& all) {
                               "  perdure backup /backups/monday --offline --data /var/lib/perdure",
                    .words = {{"path", "of the folder to be made, on the server's machine"}},
                    .options = {{"--offline", "", "without a server; needs the directory"}},
-                   .settings = {"server.urls", "data"},
+                   .settings = server_settings,
                    .run = back_up});
     all.push_back({.path = "restore",
                    .group = besides,
