@@ -16,7 +16,6 @@
 #include "store/sqlite/fsck.h"
 #include "store/sqlite/migrate_offline.h"
 #include "watchdog/child_process.h"
-#include "watchdog/watched.h"
 
 namespace perdure {
 
@@ -37,8 +36,7 @@ ExitCode RealBackstage::keep_running(cli::Role role, const Configuration& config
 ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configuration) {
     ::prctl(PR_SET_NAME, "perdure");  // started as /proc/self/exe, it would be called `exe`
     ProcessSurroundings around{.version = std::string(version)};
-    if (const auto* channel = std::getenv(watchdog_variable))
-        around.watchdog = watchdog_channel(channel);
+    around.watchdog = watchdog_link(std::getenv(watchdog_variable), std::getenv(alive_variable));
     if (const auto* died = std::getenv(died_variable))
         if (const auto us = std::atoll(died); us > 0) around.died_at = BootTime{us};
     return role == cli::Role::worker ? run_worker(configuration.config, around)

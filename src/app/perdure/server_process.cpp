@@ -17,12 +17,12 @@
 #include "app/perdure/refusal.h"
 #include "platform/asio_clock.h"
 #include "platform/entropy.h"
+#include "platform/process_metrics.h"
 #include "platform/system_time.h"
 #include "server/server.h"
 #include "store/sqlite/data_directory.h"
 #include "store/sqlite/sqlite_blobs.h"
 #include "store/sqlite/sqlite_store.h"
-#include "watchdog/watched.h"
 
 // Of tcmalloc, where that is linked.
 extern "C" [[gnu::weak]] void MallocExtension_ReleaseFreeMemory();
@@ -58,6 +58,7 @@ ApiOptions api_options(const Config& config, const ProcessSurroundings& around) 
     ApiOptions options{.version = around.version, .store = "sqlite", .timing = config.timing};
     options.bytes_in_flight = config.bytes_in_flight;
     options.release_memory = release_free_memory;
+    options.append_metrics = append_process_metrics;
     options.address = config.listen.substr(0, colon);
     options.port = static_cast<std::uint16_t>(std::stoul(config.listen.substr(colon + 1)));
     if (options.address.starts_with('[') && options.address.ends_with(']'))

@@ -1,6 +1,7 @@
 #include "store/sqlite/sqlite_blobs.h"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -34,6 +35,7 @@ public:
                 " coalesce((SELECT max(start) FROM piece WHERE job = ?1 AND epoch = ?2"
                 " AND start <= ?3), 0) ORDER BY start"),
           cut_(c, "DELETE FROM piece WHERE job = ? AND epoch = ? AND start >= ?"),
+          next_job_(c, "SELECT job FROM piece WHERE job >= ? ORDER BY job LIMIT 1"),
           remove_(c, "DELETE FROM piece WHERE job = ?") {}
 
     Result<std::vector<std::uint64_t>> append(const std::vector<LogChunk>& chunks) {
@@ -78,9 +80,18 @@ public:
         return piece;
     }
 
-    Result<void> remove(const std::vector<JobId>& jobs) {
+    // Most jobs have printed nothing: it goes from one that has to the next.
+    Result<void> remove(std::vector<JobId> jobs) {
+        std::sort(jobs.begin(), jobs.end());
         Transaction transaction(connection_, Transaction::Kind::write);
-        for (const auto job : jobs) remove_.run({job});
+        for (auto at = jobs.begin(); at != jobs.end();) {
+            const auto printed = next_job(*at);
+            if (!printed) break;
+            at = std::lower_bound(at, jobs.end(), *printed);
+            if (at == jobs.end() || *at != *printed) continue;
+            remove_.run({*at});
+            ++at;
+        }
         transaction.commit();
         return {};
     }
@@ -91,8 +102,15 @@ private:
         return row.next() ? row.counter(0) + row.counter(1) : 0;
     }
 
+    // The first that has printed something, from this one on.
+    std::optional<JobId> next_job(JobId from) {
+        auto row = next_job_.query({from});
+        if (!row.next()) return std::nullopt;
+        return JobId{row.bits(0)};
+    }
+
     Connection& connection_;
-    Statement last_, insert_, from_, cut_, remove_;
+    Statement last_, insert_, from_, cut_, next_job_, remove_;
 };
 
 }  // namespace
@@ -193,7 +211,9 @@ Task<Result<LogPiece>> SqliteBlobs::read(AttemptKey attempt, std::uint64_t offse
 }
 
 Task<Result<void>> SqliteBlobs::remove(std::vector<JobId> jobs) {
-    return ask([jobs = std::move(jobs)](Pieces& pieces) { return pieces.remove(jobs); });
+    return ask([jobs = std::move(jobs)](Pieces& pieces) mutable {
+        return pieces.remove(std::move(jobs));
+    });
 }
 
 }  // namespace perdure

@@ -9,6 +9,7 @@
 #include "base/zoo.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
+#include "store/engine/apply/claim_size.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/apply/line_parts.h"
 #include "store/engine/apply/moves.h"
@@ -76,6 +77,7 @@ private:
     std::vector<Cursor> cursors_;
     std::size_t promoted_ = 0;  // how many of them are known here
     bool are_fronts_read_ = true;
+    ClaimSize size_;
     mutable std::map<ShapeId, bool> others_;  // another_could_take()
 };
 
@@ -313,7 +315,7 @@ Claimed Claiming::run() {
     using Kind = AdmissionDecision::Kind;
     Claimed claimed;
     state_.rows.allow_some();
-    while (wanted_ > 0 && passed_over_ < passed_over_max) {
+    while (wanted_ > 0 && passed_over_ < passed_over_max && !size_.is_reached()) {
         state_.rows.begin_step();
         const auto found = first_in_memory();
         if (!found) break;
@@ -324,6 +326,7 @@ Claimed Claiming::run() {
         switch (decision.kind) {
             case Kind::admit:
                 claimed.assignments.push_back(admit(job));
+                size_.note_taken(job.shape);
                 --wanted_;
                 if (state_.lines_read > 0) --state_.lines_read;
                 break;
@@ -339,8 +342,12 @@ Claimed Claiming::run() {
         }
     }
     state_.rows.begin_step();
-    claimed.left = is_any_left() ? 1 : 0;
-    claimed.unfinished = wanted_ > 0 && (passed_over_ == passed_over_max || !are_fronts_read_);
+    // If slots are free, and it has seen all that it could take, there is nothing left of that.
+    const bool has_seen_all =
+        wanted_ > 0 && passed_over_ < passed_over_max && are_fronts_read_ && !size_.is_reached();
+    claimed.left = !has_seen_all && is_any_left() ? 1 : 0;
+    const bool is_cut = passed_over_ == passed_over_max || claimed.left > 0;
+    claimed.unfinished = wanted_ > 0 && !has_seen_all && is_cut;
     show_skipped();
     return claimed;
 }

@@ -10,6 +10,7 @@
 #include "store/engine/apply/debts.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/apply/relations.h"
+#include "store/engine/job_events.h"
 
 namespace perdure::store {
 namespace {
@@ -212,6 +213,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     if (!state.stays_unwritten) pay_debts(state);
     const bool has_loaded_enough = state.rows.has_loaded_enough();
     state.rows.end_group();
+    reply.events = events_of(state.pending, state.now());
     write(state);
     hear(state, group);
     state.trim();
