@@ -62,6 +62,7 @@ struct SqliteStore::Parts {
 
     void load_state() {
         tables.emplace(connection, book);
+        if (!options.threads) tables->forbid_late_loads();
         state.emplace(*tables, timing, options.weights, book);
         state->unheard = unheard;
     }

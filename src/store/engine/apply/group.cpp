@@ -103,6 +103,7 @@ ChangeReply apply_unless_damaged(State& state, const Group& group, std::size_t i
     if (auto why = state.book.why_isolated(subject_of(change)))
         return error(Errc::corrupt, std::move(*why));
     state.at = {};
+    state.rows.begin_step();
     try {
         return apply_one(state, change);
     } catch (const Failure& failure) {
@@ -201,6 +202,8 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     GroupReply reply;
     reply.replies.reserve(group.changes.size());
     bool is_led_astray = false;
+    state.rows.begin_group(
+        [&](Wanted& wanted) { plan(state, group, reply.replies.size(), wanted); });
     for (std::size_t i = 0; i < group.changes.size(); ++i) {
         reply.replies.push_back(is_led_astray ? ChangeReply(another_was_first())
                                               : apply_unless_damaged(state, group, i, given_up));
@@ -208,6 +211,8 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
         if (tick && tick->leads_from && !reply.replies.back()) is_led_astray = true;
     }
     if (!state.stays_unwritten) pay_debts(state);
+    const bool has_loaded_enough = state.rows.has_loaded_enough();
+    state.rows.end_group();
     reply.events = events_of(state.pending, state.now());
     write(state);
     hear(state, group);
@@ -219,7 +224,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     reply.idle = idleness.is_idle;
     reply.attempts_overdue = state.has_overdue_attempts();
     // What is owed although there was room waits for a person.
-    reply.owes = state.room == 0 && !state.debts.empty();
+    reply.owes = (state.room == 0 || has_loaded_enough) && !state.debts.empty();
     reply.recoveries = std::exchange(state.recoveries, {});
     return reply;
 }
@@ -274,13 +279,35 @@ ChangeReply apply(State& state, const DefineLimit& change) {
     const Thing limit{Thing::Kind::limit, change.tenant, change.name};
     const bool known = zoo(Bug::limit_lowered_ignored) && state.holders.is_defined(limit);
     if (known && change.max < state.holders.max(limit)) return {Applied{}};
+    look_at_thing(state, limit, {.free = change.max});
     state.holders.define(limit, change.max);
     restore_line(state, limit);  // there may be more room now
     return {Applied{}};
 }
 
+// Those of them that are of the queue which is paused, and whoever may follow them, are in memory
+// then.
+std::vector<JobId> look_at_kept(State& state, const PauseQueue& change) {
+    const auto& kept = state.lines().kept();
+    state.load_jobs(kept);
+    std::vector<JobId> found;
+    std::vector<const JobRow*> jobs;
+    for (const JobId id : kept) {
+        const auto* job = state.readable(id);
+        const bool is_of_it = job && job->in<Ready>() && job->spec->tenant == change.tenant &&
+                              job->spec->queue == change.queue;
+        if (!is_of_it) continue;
+        found.push_back(id);
+        jobs.push_back(job);
+    }
+    look_at_things(state, jobs);
+    return found;
+}
+
 ChangeReply apply(State& state, const PauseQueue& change) {
     if (change.paused && zoo(Bug::pause_forgotten)) return {Applied{}};
+    std::vector<JobId> kept;
+    if (change.paused) kept = look_at_kept(state, change);
     const bool changes = state.shapes.pause(change.tenant, change.queue, change.paused);
     if (changes) state.fronts.ranking().note_pause(change.tenant, change.queue);
     if (!change.paused) {
@@ -289,12 +316,9 @@ ChangeReply apply(State& state, const PauseQueue& change) {
         return {Applied{}};
     }
     // Nobody may wait for what stands still: kept things are freed (C4).
-    const auto kept = state.lines().kept();  // a copy: some of them go
     for (const JobId id : kept) {
-        JobRow* job = state.readable(id);
-        const auto* ready = job ? job->in<Ready>() : nullptr;
-        if (ready && state.is_paused(*job))
-            move_and_free(state, *job, Ready{ready->stay, std::nullopt});
+        JobRow& job = state.job_that_exists(id);
+        move_and_free(state, job, Ready{job.in<Ready>()->stay, std::nullopt});
     }
     return {Applied{}};
 }

@@ -1,6 +1,7 @@
 // Jobs: submitting, waiting, and being forgotten (C5, E5).
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/zoo.h"
@@ -55,7 +56,7 @@ void forget(State& state, JobRow& job) {
 std::vector<JobId> take_notes(State& state, std::uint32_t max) {
     std::vector<JobId> jobs;
     if (!state.pending.notes.empty()) return jobs;  // this group has taken some
-    for (const auto& [forget_at, noted] : state.tables.to_forget(state.now(), max)) {
+    for (const auto& [forget_at, noted] : state.rows.to_forget(state.now(), max)) {
         TakenNote note{forget_at, noted.front(), {}};
         for (const auto id : noted) {
             // Not before all who waited for it were told.
@@ -67,8 +68,10 @@ std::vector<JobId> take_notes(State& state, std::uint32_t max) {
     return jobs;
 }
 
-std::vector<SessionId> unneeded_sessions(State& state, ServiceTime now, std::uint32_t max) {
-    const auto oldest = state.tables.lines().oldest_submit(state.forgotten());
+// Once these jobs are gone.
+std::vector<SessionId> unneeded_sessions(State& state, const std::set<JobId>& gone, ServiceTime now,
+                                         std::uint32_t max) {
+    const auto oldest = state.rows.oldest_submit(gone);
     std::vector<SessionId> unneeded;
     for (const auto& [id, session] : state.sessions()) {
         if (unneeded.size() == max) break;
@@ -211,6 +214,8 @@ ChangeReply apply(State& state, const SubmitAll& change) {
         };
         const auto known = look_up(state, job, earlier);
         if (!known) return refuse(known.error());
+        // Those behind it may wait for it.
+        if (has_relations && *known) look_at_input(state, state.job_that_exists((*known)->id));
         if (has_relations) earlier.emplace(job.id, job.spec->tenant);
         if (has_repeats && ids.try_emplace(job.id, job.body_hash).first->second != job.body_hash)
             return refuse(same_id());
@@ -256,23 +261,26 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
     Forgotten forgotten;
     if (state.stays_unwritten) return {forgotten};  // nothing is gone before that is written
     const auto noted = take_notes(state, change.max);
+    state.load_jobs(noted);
+    auto gone = state.forgotten();
     for (const auto id : noted) {
-        JobRow* job = state.readable(id);
+        const auto* job = state.readable(id);
         const auto* outcome = job ? job->in<Outcome>() : nullptr;
         if (!outcome || state.now() < outcome->forget_at) continue;  // the note is outdated
-        forget(state, *job);
-        forgotten.jobs.push_back(id);
+        if (gone.insert(id).second) forgotten.jobs.push_back(id);
     }
-    const auto keys = state.drop_old_keys(change.max);
-    forgotten.unfinished = noted.size() == change.max || keys == change.max;
-    for (const auto id : unneeded_sessions(state, state.now(), change.max))
-        state.forget_session(id);
+    const auto unneeded = unneeded_sessions(state, gone, state.now(), change.max);
+    const auto old = state.rows.old_keys(state.now(), change.max);
+    forgotten.unfinished = noted.size() == change.max || old.size() == change.max;
+    for (const auto id : forgotten.jobs) forget(state, state.job_that_exists(id));
+    state.drop_keys(old);
+    for (const auto id : unneeded) state.forget_session(id);
     return {forgotten};
 }
 
 bool is_anything_to_forget(State& state, ServiceTime now) {
-    return !state.tables.to_forget(now, 1).empty() || !state.tables.old_keys(now, 1).empty() ||
-           !unneeded_sessions(state, now, 1).empty();
+    return !state.rows.to_forget(now, 1).empty() || !state.rows.old_keys(now, 1).empty() ||
+           !unneeded_sessions(state, {}, now, 1).empty();
 }
 
 }  // namespace perdure::store
