@@ -25,6 +25,7 @@ const std::array routes = {
     Route{get, "/v1/worker/stream", nullptr, stream_work},
     Route{get, "/v1/jobs", list_jobs},
     Route{get, "/v1/jobs/{}", show_job},
+    Route{get, "/v1/jobs/{}/attempts", list_attempts},
     Route{get, "/v1/jobs/{}/result", show_result},
     Route{get, "/v1/jobs/{}/wait", nullptr, wait_for_job},
     Route{get, "/v1/jobs/{}/why", explain_job},

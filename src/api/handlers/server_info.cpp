@@ -1,11 +1,13 @@
 // What the server says about itself: /v1/server, /livez, /readyz, /metrics.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
+#include "ports/pieces.h"
 #include "wire/json_writer.h"
 #include "wire/text_time.h"
 #include "wire/worker_json.h"
@@ -13,13 +15,20 @@
 namespace perdure::handlers {
 namespace {
 
+// So many have lines of their own, the first by name; sums are of all.
+constexpr std::size_t queues_shown = 1'000;
+
 void append_jobs(std::string& out, const Overview& overview) {
     auto into = std::back_inserter(out);
+    fmt::format_to(into, "# TYPE perdure_queues gauge\nperdure_queues {}\n",
+                   overview.queues.size());
     out += "# TYPE perdure_jobs gauge\n";
-    for (const auto& line : overview.queues)
+    for (std::size_t i = 0; i < std::min(overview.queues.size(), queues_shown); ++i) {
+        const auto& line = overview.queues[i];
         for (const auto& place : places)
             fmt::format_to(into, "perdure_jobs{{queue=\"{}\",state=\"{}\"}} {}\n", line.queue,
                            place.name, line.jobs[static_cast<std::size_t>(place.state)]);
+    }
     std::uint64_t slots = 0;
     std::uint64_t running = 0;
     std::uint64_t deaf = 0;
@@ -83,7 +92,7 @@ Task<Response> show_metrics(Api& api, const Request& request) {
     api.metrics.bytes_refused = api.bytes->refused();
     response.body = api.metrics.text() + api.server.meter().text();
     // Without a store there is nothing to say about jobs; the rest is still worth knowing.
-    auto overview = co_await api.catalogue.overview(std::move(tenant));
+    auto overview = co_await read_overview(api.catalogue, std::move(tenant), terms_of(request));
     if (overview) append_jobs(response.body, *overview);
     append_damage(response.body, api.options.damage);
     response.body += "# TYPE perdure_ready gauge\nperdure_ready ";

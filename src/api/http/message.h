@@ -1,6 +1,8 @@
 // One request and its answer, apart from any connection. Handlers see nothing else of HTTP.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +22,8 @@ struct Request {
     std::vector<std::string> names;                          // what the route's {} stand for
     std::string content_type;
     std::string body;
+    // Becomes true if the peer goes while a read is carried out. Empty: nobody looks.
+    std::shared_ptr<std::atomic<bool>> gone = nullptr;
 };
 
 struct Response {

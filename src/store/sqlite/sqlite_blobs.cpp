@@ -18,6 +18,9 @@ using store::sqlite::Statement;
 using store::sqlite::Transaction;
 using store::sqlite::Value;
 
+// Of up to 64 KiB each, by one transaction.
+constexpr std::uint32_t pieces_removed_max = 500;
+
 class Pieces {
 public:
     explicit Pieces(Connection& c)
@@ -32,7 +35,12 @@ public:
                 " coalesce((SELECT max(start) FROM piece WHERE job = ?1 AND epoch = ?2"
                 " AND start <= ?3), 0) ORDER BY start"),
           cut_(c, "DELETE FROM piece WHERE job = ? AND epoch = ? AND start >= ?"),
-          remove_(c, "DELETE FROM piece WHERE job = ?") {}
+          remove_(c,
+                  "DELETE FROM piece WHERE job = ?1 AND (epoch, start) IN (SELECT epoch, start"
+                  " FROM piece WHERE job = ?1 ORDER BY epoch, start LIMIT ?2)"),
+          owe_(c, "INSERT OR REPLACE INTO owed (job) VALUES (?)"),
+          pay_(c, "DELETE FROM owed WHERE job = ?"),
+          owed_(c, "SELECT job FROM owed ORDER BY job LIMIT 1") {}
 
     Result<std::vector<std::uint64_t>> append(const std::vector<LogChunk>& chunks) {
         std::vector<std::uint64_t> ends_before;
@@ -76,21 +84,41 @@ public:
         return piece;
     }
 
-    Result<void> remove(const std::vector<JobId>& jobs) {
+    // First what is owed, then these; those for which there is no room are owed.
+    Result<OutputRemoved> remove(const std::vector<JobId>& jobs) {
         Transaction transaction(connection_, Transaction::Kind::write);
-        for (const auto job : jobs) remove_.run({job});
+        auto left = pieces_removed_max;
+        for (auto job = next_owed(); job && left > 0; job = next_owed())
+            if (remove(*job, left)) pay_.run({*job});
+        for (const auto job : jobs)
+            if (!remove(job, left)) owe_.run({job});
+        const bool unfinished = next_owed().has_value();
         transaction.commit();
-        return {};
+        return OutputRemoved{.unfinished = unfinished};
     }
 
 private:
+    std::optional<JobId> next_owed() {
+        auto row = owed_.query({});
+        if (!row.next()) return std::nullopt;
+        return JobId{row.bits(0)};
+    }
+
+    // True: nothing of it is left.
+    bool remove(JobId job, std::uint32_t& left) {
+        if (left == 0) return false;
+        const auto removed = static_cast<std::uint32_t>(remove_.run({job, left}));
+        left -= removed;
+        return left > 0;
+    }
+
     std::uint64_t end_of(AttemptKey attempt) {
         auto row = last_.query({attempt.job, attempt.epoch.value});
         return row.next() ? row.counter(0) + row.counter(1) : 0;
     }
 
     Connection& connection_;
-    Statement last_, insert_, from_, cut_, remove_;
+    Statement last_, insert_, from_, cut_, remove_, owe_, pay_, owed_;
 };
 
 }  // namespace
@@ -176,7 +204,7 @@ Task<Result<LogPiece>> SqliteBlobs::read(AttemptKey attempt, std::uint64_t offse
     return ask([=](Pieces& pieces) { return pieces.read(attempt, offset, max); });
 }
 
-Task<Result<void>> SqliteBlobs::remove(std::vector<JobId> jobs) {
+Task<Result<OutputRemoved>> SqliteBlobs::remove(std::vector<JobId> jobs) {
     return ask([jobs = std::move(jobs)](Pieces& pieces) { return pieces.remove(jobs); });
 }
 

@@ -286,14 +286,8 @@ ChangeReply apply(State& state, const PauseQueue& change) {
         if (changes) state.work_appeared = true;
         return {Applied{}};
     }
-    // Nobody may wait for what stands still: kept things are freed (C4).
-    const auto kept = state.lines().kept();  // a copy: some of them go
-    for (const JobId id : kept) {
-        JobRow* job = state.readable(id);
-        const auto* ready = job ? job->in<Ready>() : nullptr;
-        if (ready && state.is_paused(*job))
-            move_and_free(state, *job, Ready{ready->stay, std::nullopt});
-    }
+    state.debts.owe_kept({});
+    free_what_paused_queues_keep(state);
     return {Applied{}};
 }
 

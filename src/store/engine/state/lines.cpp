@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "store/engine/failure.h"
+
 namespace perdure::store {
 namespace {
 

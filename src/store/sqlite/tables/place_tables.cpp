@@ -305,9 +305,11 @@ void PlaceTables::erase(const JobRow& job, const PlaceRow& place) {
     }
 }
 
-void PlaceTables::forget(const JobRow& job) {
+void PlaceTables::forget(const ForgottenJob& forgotten) {
+    const auto& job = forgotten.job;
     if (job.stored) erase(job, *job.stored);
     delete_job_.run_one({job.id});
+    if (forgotten.is_large) return;
     if (job.epoch.value > 1) delete_attempts_.run({job.id});
     if (job.epoch.value > 0) delete_all_large_.run({job.id});
 }

@@ -24,7 +24,7 @@ public:
     void save(const std::vector<JobRow*>& jobs, JobId& at);
     void write_one_by_one() { one_by_one_ = true; }
     // The job, its place and its history are no more.
-    void forget(const JobRow& job);
+    void forget(const ForgottenJob& forgotten);
     void write(const LargeChange& change);
 
     std::uint32_t read_line(const LineQuery& query, const TakeRow& take) override;
@@ -34,8 +34,8 @@ public:
                       const std::function<bool(const ClaimOrder&)>& is_it) override;
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
     std::vector<JobId> kept() override;
-    std::optional<ServiceTime> oldest_submit(const std::set<JobId>& gone) override {
-        return load_.oldest_submit(gone);
+    Submits submits(JobId after, std::uint32_t max, const std::set<JobId>& gone) override {
+        return load_.submits(after, max, gone);
     }
     Due next_due() override { return load_.next_due(); }
     SessionId owner_of_damaged_run(JobId job) override;

@@ -5,7 +5,13 @@
 namespace perdure::store::sqlite {
 
 SqliteTables::SqliteTables(Connection& c, DamageBook& book)
-    : connection_(c), book_(book), load_(c), relations_(c), places_(c, load_), small_(c, book) {}
+    : connection_(c),
+      book_(book),
+      load_(c),
+      relations_(c),
+      places_(c, load_),
+      small_(c, book),
+      leftovers_(c) {}
 
 void SqliteTables::begin() { transaction_.emplace(connection_, Transaction::Kind::write); }
 
@@ -24,10 +30,11 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
     small_.write_rows_of_jobs(set, at);
     for (const auto& forgotten : set.forgotten) {
         at = forgotten.job.id;
-        places_.forget(forgotten.job);
+        places_.forget(forgotten);
         small_.forget(forgotten);
     }
     at = {};
+    for (const auto& piece : set.leftovers) leftovers_.remove(piece);
     for (const auto& note : set.notes) places_.write(note);
     small_.write_others(set);
     if (set.tidy) places_.tidy_wakes();
