@@ -35,6 +35,8 @@ struct ApiOptions {
     Duration write_timeout = seconds(10);
     // Gives memory that is free back to the system. May be empty.
     std::function<void()> release_memory;
+    // What the process knows beside the server. May be empty.
+    std::function<void(MetricsText&)> append_metrics;
     Timing timing;
     DamageDesk* damage = nullptr;  // of the store, if its rows can be damaged
 };

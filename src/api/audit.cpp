@@ -68,6 +68,7 @@ void Audit::note(const JobView& job, bool is_so, std::string what) {
 
 void Audit::check(const JobView& job, const ServiceTick& clock) {
     ++jobs_;
+    attempts_ += job.attempts.size();
     check_place(job);
     check_attempts(job);
     check_holders(job);

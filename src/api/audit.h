@@ -34,6 +34,7 @@ public:
     // All that does not fit, once the last range was added.
     std::vector<AuditProblem> problems() const;
     std::uint64_t jobs() const { return jobs_; }
+    std::uint64_t attempts() const { return attempts_; }
     std::uint64_t holders() const { return holders_; }
     std::uint64_t repairs() const { return repairs_; }
     std::uint64_t fenced() const { return fenced_; }
@@ -56,6 +57,7 @@ private:
     std::vector<std::pair<JobId, LineForThing>> waiting_for_free_;
     std::set<LineForThing> offered_;
     std::uint64_t jobs_ = 0;
+    std::uint64_t attempts_ = 0;
     std::uint64_t holders_ = 0;
     std::uint64_t repairs_ = 0;
     std::uint64_t fenced_ = 0;

@@ -286,7 +286,7 @@ void write_job(JsonWriter& out, const JobShown& shown, const ServiceTick& clock,
     out.field("epoch", job.epoch.value);
     out.field("generation", job.generation);
     out.field("submitted_at", time_text(submitted_on(job.id)));
-    write_spec(out, *job.spec, SpecFields::all);
+    write_spec(out, *job.spec, SpecFields::all, EnvValues::masked);
     write_place(out, job, clock, workers);
     if (job.run) write_progress(out, progress.find(job.run->attempt));
     if (has_ended(job.state)) {

@@ -1,42 +1,40 @@
 #include "api/metrics.h"
 
-#include <fmt/format.h>
-
-#include <iterator>
+#include <string>
 
 namespace perdure {
-namespace {
-
-void plain(std::string& out, std::string_view name, std::string_view type, std::uint64_t value) {
-    fmt::format_to(std::back_inserter(out), "# TYPE {} {}\n{} {}\n", name, type, name, value);
-}
-
-}  // namespace
 
 void Metrics::answered(std::string_view route, unsigned status, Duration took) {
-    ++requests_[{route, status}];
-    times_.add(took);
+    auto& known = routes_[route];
+    ++known.answers[status];
+    known.times.add(took);
 }
 
-std::string Metrics::text() const {
-    std::string out;
-    auto into = std::back_inserter(out);
-    out += "# TYPE perdure_http_requests_total counter\n";
-    for (const auto& [key, count] : requests_)
-        fmt::format_to(into, "perdure_http_requests_total{{route=\"{}\",status=\"{}\"}} {}\n",
-                       key.first, key.second, count);
-    out += "# TYPE perdure_http_request_seconds histogram\n";
-    times_.append(out, "perdure_http_request_seconds", "");
-    plain(out, "perdure_connections", "gauge", connections);
-    plain(out, "perdure_connections_accepted_total", "counter", connections_accepted);
-    plain(out, "perdure_connections_refused_total", "counter", connections_refused);
-    plain(out, "perdure_accept_failures_total", "counter", accept_failures);
-    plain(out, "perdure_streams_cut_total", "counter", streams_cut);
-    plain(out, "perdure_bytes_in_flight", "gauge", bytes_in_flight);
-    plain(out, "perdure_bytes_refused_total", "counter", bytes_refused);
-    plain(out, "perdure_jobs_submitted_total", "counter", jobs_submitted);
-    plain(out, "perdure_report_items_total", "counter", reports);
-    return out;
+void Metrics::append(MetricsText& out) const {
+    using enum MetricType;
+    out.family("perdure_http_requests_total", counter, "Requests that were answered.");
+    for (const auto& [route, known] : routes_)
+        for (const auto& [status, count] : known.answers)
+            out.sample({{"route", route}, {"status", std::to_string(status)}}, count);
+    out.family("perdure_http_request_seconds", histogram, "How long the answers took.");
+    for (const auto& [route, known] : routes_) out.sample({{"route", route}}, known.times);
+    out.single("perdure_connections", gauge, "Connections that are open.", connections);
+    out.single("perdure_connections_accepted_total", counter, "Connections that were accepted.",
+               connections_accepted);
+    out.single("perdure_connections_refused_total", counter,
+               "Connections that were refused because there were too many.", connections_refused);
+    out.single("perdure_accept_failures_total", counter,
+               "Connections that the system could not accept.", accept_failures);
+    out.single("perdure_streams_cut_total", counter,
+               "Streams that were cut because their worker did not read.", streams_cut);
+    out.single("perdure_bytes_in_flight", gauge,
+               "Bytes of requests, answers and streams under way.", bytes_in_flight);
+    out.single("perdure_bytes_refused_total", counter,
+               "Times that there was no room for the bytes of a request or answer.", bytes_refused);
+    out.single("perdure_jobs_submitted_total", counter, "Jobs that this server has accepted.",
+               jobs_submitted);
+    out.single("perdure_report_items_total", counter, "Statements of workers about attempts.",
+               reports);
 }
 
 }  // namespace perdure

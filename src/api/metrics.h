@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <string_view>
 
 #include "base/histogram.h"
+#include "base/metrics_text.h"
 #include "base/time.h"
 
 namespace perdure {
@@ -26,12 +26,14 @@ public:
     std::uint64_t jobs_submitted = 0;
     std::uint64_t reports = 0;  // items of workers
 
-    // In the text format of Prometheus.
-    std::string text() const;
+    void append(MetricsText& out) const;
 
 private:
-    std::map<std::pair<std::string_view, unsigned>, std::uint64_t> requests_;
-    Histogram times_;
+    struct Route {
+        std::map<unsigned, std::uint64_t> answers;  // by status
+        Histogram times;
+    };
+    std::map<std::string_view, Route> routes_;
 };
 
 }  // namespace perdure

@@ -291,6 +291,9 @@ void add_maintenance(std::vector<Command>& all) {
                    .group = other_group,
                    .summary = "bring a data directory to this version; no server may run",
                    .example = "  perdure migrate --data /var/lib/perdure",
+                   .options = {{"--without-log", "",
+                                "take a database whose log is not there: another program has moved "
+                                "it into the file"}},
                    .settings = {"profile", "data"},
                    .run = migrate_store});
     all.push_back({.path = "config",

@@ -64,13 +64,31 @@ TEST(Fsck, has_exit_code_1_if_something_is_wrong) {
 
 TEST(Fsck, works_offline_without_a_server) {
     Stage stage;
-    stage.backstage.findings = std::vector<OfflineFinding>{{"a blob without job", "a", "remove"}};
+    stage.backstage.report = OfflineReport{
+        .findings = {{"a blob without job", "a", "remove"}}, .jobs = 3, .attempts = 2};
     EXPECT_EQ(stage.run({"fsck", "--offline", "--data", "/d", "--json"}), 1);
-    EXPECT_EQ(
-        stage.out,
-        R"j({"clean":false,"problems":[{"job":"a","what":"a blob without job","fix":"remove"}]})j"
-        "\n");
+    EXPECT_EQ(stage.out, R"j({"clean":false,"jobs":3,"attempts":2,"recoveries":0,)j"
+                         R"j("problems":[{"job":"a","what":"a blob without job","fix":"remove"}]})j"
+                         "\n");
     EXPECT_TRUE(stage.server.calls.empty());
+}
+
+TEST(Fsck, says_how_much_it_has_seen) {
+    Stage stage;
+    stage.backstage.report = OfflineReport{.jobs = 3, .attempts = 2, .recoveries = 1};
+    EXPECT_EQ(stage.run({"fsck", "--offline", "--data", "/d"}), 0);
+    EXPECT_TRUE(contains(stage.err, "clean: 3 jobs, 2 attempts, 1 recoveries")) << stage.err;
+    stage.expect("GET /v1/fsck", json_answer(200, R"j({"clean":true,"jobs":4,"attempts":5})j"));
+    EXPECT_EQ(stage.run({"fsck"}), 0);
+    EXPECT_TRUE(contains(stage.err, "clean: 4 jobs, 5 attempts")) << stage.err;
+}
+
+TEST(Migrate, takes_a_database_without_its_log_only_if_told) {
+    Stage stage;
+    EXPECT_EQ(stage.run({"migrate", "--data", "/d"}), 0);
+    EXPECT_TRUE(contains(stage.err, "nothing to do")) << stage.err;
+    EXPECT_EQ(stage.run({"migrate", "--data", "/d", "--without-log"}), 0);
+    EXPECT_TRUE(contains(stage.err, "taken without its log")) << stage.err;
 }
 
 TEST(Config, says_where_each_value_came_from) {

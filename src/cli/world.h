@@ -51,6 +51,16 @@ struct OfflineFinding {
     std::string fix;
 };
 
+struct OfflineReport {
+    std::vector<OfflineFinding> findings;
+    std::uint64_t jobs = 0;
+    std::uint64_t attempts = 0;
+    std::uint64_t recoveries = 0;
+};
+
+// What to do about a database whose log is not beside it.
+enum class MissingLog { refuse, accept };
+
 // What only the whole program can do.
 class Backstage {
 public:
@@ -63,9 +73,9 @@ public:
     virtual ExitCode keep_running(Role role, const Configuration& configuration) = 0;
     // The process that a watchdog watches.
     virtual ExitCode run_child(Role role, const Configuration& configuration) = 0;
-    virtual Result<std::vector<OfflineFinding>> fsck_offline(const Config& config) = 0;
+    virtual Result<OfflineReport> fsck_offline(const Config& config) = 0;
     // A sentence that says what was done.
-    virtual Result<std::string> migrate(const Config& config) = 0;
+    virtual Result<std::string> migrate(const Config& config, MissingLog log) = 0;
     virtual ExitCode bench(const Configuration& configuration,
                            const std::vector<std::string>& words) = 0;
     virtual ExitCode drill(const std::vector<std::string>& words) = 0;

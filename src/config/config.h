@@ -30,6 +30,8 @@ struct Config {
     std::vector<std::string> worker_queues;          // empty: all
     std::vector<std::string> worker_kinds;           // empty: all
     std::string worker_state;                        // directory
+    std::string worker_secrets;                      // directory
+    std::string worker_cgroup;                       // empty: below the worker's own
     std::string webhook_secrets;                     // directory
     std::vector<std::string> webhook_allow_private;  // networks
 

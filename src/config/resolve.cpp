@@ -15,10 +15,11 @@ namespace {
 // Set for jobs by their shim, by a watchdog for its child, or by the user for the command line as
 // such; not settings.
 constexpr std::array other_variables = {
-    std::string_view("PERDURE_CONFIG"),   std::string_view("PERDURE_JOB"),
-    std::string_view("PERDURE_EPOCH"),    std::string_view("PERDURE_SOCKET"),
-    std::string_view("PERDURE_RESULT"),   std::string_view("PERDURE_ATTEMPT"),
-    std::string_view("PERDURE_WATCHDOG"), std::string_view("PERDURE_DIED_AT")};
+    std::string_view("PERDURE_CONFIG"),     std::string_view("PERDURE_JOB"),
+    std::string_view("PERDURE_EPOCH"),      std::string_view("PERDURE_SOCKET"),
+    std::string_view("PERDURE_RESULT"),     std::string_view("PERDURE_ATTEMPT"),
+    std::string_view("PERDURE_WATCHDOG"),   std::string_view("PERDURE_DIED_AT"),
+    std::string_view("PERDURE_ALIVE_EVERY")};
 
 struct Chosen {
     Value value;
@@ -100,6 +101,7 @@ std::string standard_text(const Setting& setting, const ConfigSources& sources,
     if (setting.name == "worker.name") return sources.host.host_name;
     if (setting.name == "worker.slots") return fmt::format("{}", sources.host.cpus);
     if (setting.name == "worker.state") return so_far.config.data + "/worker";
+    if (setting.name == "worker.secrets") return so_far.config.data + "/job-secrets";
     if (setting.name == "webhooks.secrets") return so_far.config.data + "/secrets";
     return std::string(setting.default_for(so_far.config.profile));
 }

@@ -128,6 +128,7 @@ TEST(Resolve, warns_about_variables_that_mean_nothing) {
     auto from = sources();
     from.environment["PERDURE_LISTENS"] = "x";
     from.environment["PERDURE_SOCKET"] = "known to jobs";
+    from.environment["PERDURE_ALIVE_EVERY"] = "15000000";
     from.environment["PERDURE_DIED_AT"] = "known to a child that was started again";
     const auto configuration = resolve(from);
     ASSERT_TRUE(configuration);

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,17 @@ struct Group {
     WallTime wall;
     std::vector<Change> changes;  // applied in this order
 };
+// What a group has done to a job, for those who count.
+struct JobEvent {
+    struct End {
+        JobState state = JobState::failed;
+        Cause cause = Cause::exit;
+    };
+    std::shared_ptr<const JobSpec> spec;
+    std::optional<Duration> waited;  // it was claimed: since it became ready
+    std::optional<Duration> ran;     // an attempt has ended that may have run: since its claim
+    std::optional<End> end;          // the job has
+};
 struct GroupReply {
     std::vector<ChangeReply> replies;  // one for each change
     ServiceTick clock;                 // after the group
@@ -52,6 +64,7 @@ struct GroupReply {
     bool idle = false;                 // nothing is to be done for a while (T4)
     bool owes = false;                 // it was too much for one group: the next ones go on (C8)
     std::vector<Recovery> recoveries;  // that it has entered into the ledger
+    std::vector<JobEvent> events;
 };
 
 struct Settled {

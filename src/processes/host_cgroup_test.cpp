@@ -54,6 +54,30 @@ TEST_F(HostCgroupTest, a_command_runs_in_a_slot_that_is_used_again) {
     EXPECT_EQ(cgroup_of(begin(tells_its_cgroup())), first);
 }
 
+// A service manager starts a unit's process in the unit's own group, and the system refuses that
+// while groups below it have controllers: so the jobs of a service run beside it.
+TEST_F(HostCgroupTest, groups_are_made_where_the_configuration_wants_them) {
+    const auto elsewhere = hierarchies_here().v2 + "/elsewhere-" + std::to_string(::getpid());
+    ASSERT_TRUE(std::filesystem::create_directory(elsewhere));
+    processes_->stopped_cleanly();
+    crash();
+    options_.cgroup = elsewhere;
+    open();
+    const auto slot = cgroup_of(begin(tells_its_cgroup()));
+    EXPECT_NE(slot.find("/elsewhere-"), std::string::npos) << slot;
+    processes_->stopped_cleanly();
+    EXPECT_EQ(::rmdir(elsewhere.c_str()), 0) << "it leaves nothing in it";
+}
+
+TEST_F(HostCgroupTest, a_worker_does_not_start_without_the_group_that_it_was_told_to_use) {
+    crash();
+    options_.cgroup = root_;
+    const auto refused = try_open();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::invalid);
+    EXPECT_TRUE(refused.error().what.starts_with("worker.cgroup: " + root_ + " is no cgroup"));
+}
+
 TEST_F(HostCgroupTest, a_slot_that_somebody_has_taken_away_is_made_again) {
     cgroup_of(begin(tells_its_cgroup()));
     processes_->stopped_cleanly();  // takes away what nobody uses

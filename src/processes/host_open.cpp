@@ -2,6 +2,8 @@
 
 #include "base/fault.h"
 #include "processes/disk/leftovers.h"
+#include "processes/disk/posix.h"
+#include "processes/disk/secrets.h"
 #include "processes/host.h"
 #include "processes/on_pool.h"
 #include "shim/clocks.h"
@@ -28,10 +30,11 @@ struct Opened {
 };
 
 // The slots in which adopted attempts run are theirs; what is in the others was left behind.
-bool find_slots(Opened& opened) {
+bool find_slots(Opened& opened, const std::string& cgroup) {
     const auto& identity = opened.folder->identity();
     const auto name = std::to_string(identity.device) + "-" + std::to_string(identity.inode);
-    const auto here = hierarchies_here();
+    auto here = hierarchies_here();
+    if (!cgroup.empty()) here.v2 = cgroup;
     opened.slots.detect(here, name);
     opened.controllers.detect(here, opened.slots.base(), name);
     std::set<std::string> alive;
@@ -45,8 +48,23 @@ bool find_slots(Opened& opened) {
     return clear;
 }
 
-Result<Opened> open_state(const std::string& path, bool cgroups) {
-    auto folder = StateFolder::open(path);
+// A group that a person has named is used, or the worker does not start: without it a restart would
+// not find what runs in it.
+Result<void> check_cgroup(const std::string& cgroup) {
+    if (cgroup.empty()) return {};
+    if (!file_exists(cgroup + "/cgroup.procs"))
+        return error(Errc::invalid, "worker.cgroup: " + cgroup +
+                                        " is no cgroup (v2); make it before the worker starts, or "
+                                        "leave the setting out");
+    if (::access(cgroup.c_str(), W_OK) != 0)
+        return error(Errc::invalid, "worker.cgroup: this user may make no group in " + cgroup +
+                                        "; fix: chown it to the worker's user");
+    return {};
+}
+
+Result<Opened> open_state(const HostOptions& options) {
+    if (auto usable = check_cgroup(options.cgroup); !usable) return usable.error();
+    auto folder = StateFolder::open(options.directory);
     if (!folder) return folder.error();
     auto life = (*folder)->begin_life(true);
     if (!life) return life.error();
@@ -55,7 +73,7 @@ Result<Opened> open_state(const std::string& path, bool cgroups) {
     opened.found = find_attempts(**folder);
     // A directory that is not understood: whoever is at work in it cannot be spoken to.
     for (const auto& name : opened.found.damaged) clear_shim(**folder, name);
-    const bool slots_are_clear = !cgroups || find_slots(opened);
+    const bool slots_are_clear = !options.cgroups || find_slots(opened, options.cgroup);
     opened.leftovers_are_gone =
         slots_are_clear && kill_leftovers(**folder, [&](const std::string& name) {
             return !is_locked(**folder, name);
@@ -73,16 +91,35 @@ std::vector<std::string> shim_faults() {
     return names;
 }
 
-Result<ShimEnds> make_and_spawn(StateFolder& folder, const std::string& program, const Order& order,
-                                const AttemptInput& input, Fd slots) {
+struct Preparation {
+    std::shared_ptr<StateFolder> folder;
+    std::string program;  // the shim
+    std::string secrets;  // folder
+    std::shared_ptr<const JobSpec> job;
+    Order order;
+    AttemptInput input;
+    Fd slots;
+};
+
+Result<ShimEnds> make_and_spawn(Preparation work) {
+    auto& folder = *work.folder;
+    auto& order = work.order;
     if (strikes(Fault::worker_no_directory))
         return error(Errc::overloaded, "fault point worker.no_directory");
-    auto directory = make_attempt(folder, order, input);
+    ShimGifts gifts{.slots = std::move(work.slots)};
+    if (!order.secrets.empty()) {
+        if (auto got = fetch_secrets(work.secrets, *work.job, order); !got) return got.error();
+        auto memory = in_memory(secrets_text(order));
+        if (!memory) return memory.error();
+        gifts.secrets = std::move(*memory);
+    }
+    auto directory = make_attempt(folder, order, work.input);
     if (!directory) return directory.error();
+    gifts.directory = std::move(*directory);
     die_if(Fault::worker_after_directory);
     const auto name = directory_name(order.attempt);
-    const auto& really = strikes(Fault::shim_not_launched) ? no_program : program;
-    auto shim = spawn_shim(folder, really, std::move(*directory), std::move(slots), name);
+    const auto& really = strikes(Fault::shim_not_launched) ? no_program : work.program;
+    auto shim = spawn_shim(folder, really, std::move(gifts), name);
     die_if(Fault::worker_after_spawn);
     if (!shim) remove_attempt(folder, order.attempt);
     return shim;
@@ -91,9 +128,7 @@ Result<ShimEnds> make_and_spawn(StateFolder& folder, const std::string& program,
 }  // namespace
 
 Task<Result<WorkerLife>> Host::open(Self self) {
-    auto work = [path = self->options_.directory, cgroups = self->options_.cgroups] {
-        return open_state(path, cgroups);
-    };
+    auto work = [options = self->options_] { return open_state(options); };
     auto opened = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!opened) co_return opened.error();
     if (self->closed_) co_return has_closed();
@@ -175,9 +210,15 @@ Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
         JsonWriter out(input.inputs);
         write_inputs(out, assignment.inputs);
     }
-    auto work = [folder = self->folder_, program = self->options_.shim, order = std::move(*order),
-                 input = std::move(input), slots = self->slots_.copy_of_lock()]() mutable {
-        return make_and_spawn(*folder, program, order, input, std::move(slots));
+    Preparation preparation{.folder = self->folder_,
+                            .program = self->options_.shim,
+                            .secrets = self->options_.secrets,
+                            .job = assignment.spec,
+                            .order = std::move(*order),
+                            .input = std::move(input),
+                            .slots = self->slots_.copy_of_lock()};
+    auto work = [preparation = std::move(preparation)]() mutable {
+        return make_and_spawn(std::move(preparation));
     };
     auto shim = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!shim) {

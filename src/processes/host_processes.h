@@ -22,7 +22,9 @@ struct HostOptions {
     std::string host;       // this machine's name, for the evidence
     std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
     std::string home = "/";
+    std::string secrets;  // folder of jobs' secrets (disk/secrets.h)
     bool cgroups = true;  // where the machine lets us have them
+    std::string cgroup;   // in which the groups of attempts are made; empty: below our own
     Timing timing;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/job/secret.h"
 #include "processes/disk/attempt_directory.h"
 #include "processes/disk/leftovers.h"
 #include "shim/format/attempt_files.h"
@@ -31,6 +32,11 @@ std::optional<Error> why_not(const JobSpec& spec) {
             return error(Errc::invalid, "`" + name + "` cannot be set in an environment");
     }
     return std::nullopt;
+}
+
+// What answers do not show is not left in a worker's files either.
+bool stays_off_the_disk(const std::string& name, const std::string& value) {
+    return is_secret_reference(value) || looks_secret(name, value);
 }
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -67,7 +73,14 @@ Variables environment(const Assignment& assignment, const Surroundings& around,
         set(variables, "PERDURE_INPUTS", in_directory(attempt_files::inputs));
     if (spec.callback_of) set(variables, "PERDURE_PARENT", spec.callback_of->job.text());
     for (const auto& [name, value] : spec.env)
-        if (!is_ours(name)) set(variables, name, value);
+        if (!is_ours(name) && !stays_off_the_disk(name, value)) set(variables, name, value);
+    return variables;
+}
+
+Variables secrets(const JobSpec& spec) {
+    Variables variables;
+    for (const auto& [name, value] : spec.env)
+        if (!is_ours(name) && stays_off_the_disk(name, value)) set(variables, name, value);
     return variables;
 }
 
@@ -92,6 +105,7 @@ Result<Order> order_for(const Assignment& assignment, const Surroundings& around
     order.directory = around.attempts_path + "/" + directory_name(assignment.attempt);
     order.argv = spec.argv;
     order.env = environment(assignment, around, order.directory);
+    order.secrets = secrets(spec);
     order.cwd = spec.cwd;
     order.output_max = spec.output_max;
     order.run_timeout = spec.timeouts.run;

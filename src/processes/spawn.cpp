@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -21,20 +22,19 @@ namespace {
 constexpr int directory_fd = 3;
 constexpr int worker_fd = 4;
 constexpr int slots_fd = 5;
+constexpr int secrets_fd = 6;
 constexpr int above_all = 16;  // so that putting one in its place never overwrites another
 
 class SpawnPlan {
 public:
-    SpawnPlan(int directory, int socket, int slots) {
+    SpawnPlan(int directory, int socket, int slots, int secrets) {
         ::posix_spawn_file_actions_init(&actions_);
         for (const int fd : {0, 1, 2})
             ::posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", O_RDWR, 0);
         ::posix_spawn_file_actions_adddup2(&actions_, directory, directory_fd);
         ::posix_spawn_file_actions_adddup2(&actions_, socket, worker_fd);
-        if (slots >= 0)
-            ::posix_spawn_file_actions_adddup2(&actions_, slots, slots_fd);
-        else
-            ::posix_spawn_file_actions_addclose(&actions_, slots_fd);
+        give_or_close(slots, slots_fd);
+        give_or_close(secrets, secrets_fd);
         ::posix_spawnattr_init(&attributes_);
         sigset_t set;
         ::sigfillset(&set);
@@ -60,6 +60,13 @@ public:
     }
 
 private:
+    void give_or_close(int fd, int as) {
+        if (fd >= 0)
+            ::posix_spawn_file_actions_adddup2(&actions_, fd, as);
+        else
+            ::posix_spawn_file_actions_addclose(&actions_, as);
+    }
+
     posix_spawn_file_actions_t actions_;
     posix_spawnattr_t attributes_;
 };
@@ -71,20 +78,31 @@ Fd moved_up(Fd fd) {
 
 }  // namespace
 
-Result<ShimEnds> spawn_shim(StateFolder& folder, const std::string& program, Fd directory, Fd slots,
+Result<Fd> in_memory(std::string_view bytes) {
+    Fd file(::memfd_create("perdure", MFD_CLOEXEC));
+    if (!file) return os_error("memory for secrets", errno);
+    if (const int failed = write_all(file.get(), bytes))
+        return os_error("memory for secrets", failed);
+    if (::lseek(file.get(), 0, SEEK_SET) != 0) return os_error("memory for secrets", errno);
+    return file;
+}
+
+Result<ShimEnds> spawn_shim(StateFolder& folder, const std::string& program, ShimGifts gifts,
                             const std::string& name) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
         return os_error("socket of a shim", errno);
     ShimEnds shim{.socket = Fd(ends[0])};
     const auto theirs = moved_up(Fd(ends[1]));
-    const auto lock = moved_up(std::move(directory));
-    const bool has_slots = static_cast<bool>(slots);
-    const auto slots_lock = moved_up(std::move(slots));
-    if (!theirs || !lock || (has_slots && !slots_lock))
+    const auto lock = moved_up(std::move(gifts.directory));
+    const bool has_slots = static_cast<bool>(gifts.slots);
+    const auto slots_lock = moved_up(std::move(gifts.slots));
+    const bool has_secrets = static_cast<bool>(gifts.secrets);
+    const auto secrets = moved_up(std::move(gifts.secrets));
+    if (!theirs || !lock || (has_slots && !slots_lock) || (has_secrets && !secrets))
         return os_error("descriptors of a shim", errno);
     const std::shared_lock noted_before_anybody_looks(folder.spawning);
-    SpawnPlan plan(lock.get(), theirs.get(), slots_lock.get());
+    SpawnPlan plan(lock.get(), theirs.get(), slots_lock.get(), secrets.get());
     const int failed =
         plan.run(program, std::string(shim_variable) + folder.mark() + name, shim.pid);
     if (failed) return os_error("`" + program + "` cannot be started", failed);

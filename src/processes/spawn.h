@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "processes/disk/state_folder.h"
@@ -18,10 +19,18 @@ struct ShimEnds {
     pid_t pid = 0;
 };
 
-// `directory` is the attempt's, locked: the lock goes over to the shim. `slots` is the lock on all
-// slots, of which it gets a copy; empty if there is none.
+// What a shim is born with.
+struct ShimGifts {
+    Fd directory;  // the attempt's, locked: the lock goes over to the shim
+    Fd slots;      // a copy of the lock on all slots; empty: there is none
+    Fd secrets;    // memory with the order's secrets; empty: it has none
+};
+
+// A file in memory alone, from its beginning.
+Result<Fd> in_memory(std::string_view bytes);
+
 // unavailable: it cannot be started. overloaded: there is no room for another process.
-Result<ShimEnds> spawn_shim(StateFolder& folder, const std::string& program, Fd directory, Fd slots,
+Result<ShimEnds> spawn_shim(StateFolder& folder, const std::string& program, ShimGifts gifts,
                             const std::string& name);
 
 // unavailable: it does not listen, or not yet.

@@ -38,6 +38,11 @@ protected:
         dispatcher.alarm().ring();
         clock.settle();
     }
+    static Report ended(AttemptKey attempt) {
+        return {first,
+                attempt,
+                {.cause = Cause::exit, .ran = Ran::yes, .succeeded = true, .reported = true}};
+    }
     bool is_attached(SessionId session) { return dispatcher.send(session, DrainOrder{}); }
 
     Dispatcher dispatcher{clock, commits, Log(log, "dispatch")};
@@ -165,7 +170,7 @@ TEST_F(DispatcherTest, hands_messages_to_the_stream_that_ends_here_and_says_if_n
 
 // T3: its workers go to a server that can.
 TEST_F(DispatcherTest, a_server_that_cannot_commit_lets_go_of_all_its_streams) {
-    commits.on_work(dispatcher.alarm());
+    commits.on_work(dispatcher);
     const auto outbox = attach_new(first);
     store.holds_groups = true;
     EXPECT_FALSE(begun(commits.commit(Lane::reports, Cancel{JobId{100}})));
@@ -174,6 +179,83 @@ TEST_F(DispatcherTest, a_server_that_cannot_commit_lets_go_of_all_its_streams) {
     clock.pass(seconds(1));
     EXPECT_EQ(outbox->closes, 1);
     EXPECT_FALSE(is_attached(first));
+}
+
+// What claims cost grows with those who can take something, not with all who are attached.
+
+TEST_F(DispatcherTest, a_session_that_is_attached_is_claimed_for_alone) {
+    for (const auto session : {first, second}) attach_new(session);
+    store.sent.clear();
+    attach_new(third);
+    const auto groups = sent_groups_of<Claim>();
+    ASSERT_EQ(groups.size(), 1U);
+    ASSERT_EQ(groups.front().size(), 1U);
+    EXPECT_EQ(groups.front()[0].session, third);
+}
+
+TEST_F(DispatcherTest, a_full_session_is_not_claimed_for_until_something_of_it_has_ended) {
+    submit_many(100, 3, {.kind = "k"});
+    const auto outbox = attach_new(first, 1);
+    ASSERT_EQ(outbox->jobs(), std::vector{JobId{100}});
+    ring();  // it may be time to ask for all
+    store.sent.clear();
+    ring();
+    EXPECT_TRUE(sent_groups_of<Claim>().empty());
+
+    apply(Lane::reports, Start{first, {JobId{100}, Epoch{1}}});
+    apply(Lane::reports, ended({JobId{100}, Epoch{1}}));
+    dispatcher.expect_room(first);
+    clock.settle();
+    EXPECT_EQ(outbox->jobs(), (std::vector{JobId{100}, JobId{101}}));
+}
+
+// [P7] Whatever freed its slot, nobody has said so.
+TEST_F(DispatcherTest, a_full_session_is_claimed_for_again_after_a_while) {
+    submit_many(100, 3, {.kind = "k"});
+    const auto outbox = attach_new(first, 1);
+    ring();
+    apply(Lane::reports, Start{first, {JobId{100}, Epoch{1}}});
+    apply(Lane::reports, ended({JobId{100}, Epoch{1}}));
+    clock.pass(timing.tick);
+    ring();
+    EXPECT_EQ(outbox->jobs(), (std::vector{JobId{100}, JobId{101}}));
+}
+
+TEST_F(DispatcherTest, work_that_appears_is_claimed_for_all_but_those_who_have_seen_it) {
+    for (const auto session : {first, second, third}) attach_new(session);
+    store.sent.clear();
+    dispatcher.note({.appeared = true, .claimed_for = {second}});
+    clock.settle();
+    const auto groups = sent_groups_of<Claim>();
+    ASSERT_EQ(groups.size(), 1U);
+    std::set<SessionId> sessions;
+    for (const auto& claim : groups.front()) sessions.insert(claim.session);
+    EXPECT_EQ(sessions, (std::set{first, third}));
+}
+
+TEST_F(DispatcherTest, an_end_is_followed_by_a_claim_unless_one_has_seen_it) {
+    for (const auto session : {first, second}) attach_new(session);
+    store.sent.clear();
+    dispatcher.note({.claimed_for = {first}, .ended = {first, second}});
+    clock.settle();
+    const auto groups = sent_groups_of<Claim>();
+    ASSERT_EQ(groups.size(), 1U);
+    ASSERT_EQ(groups.front().size(), 1U);
+    EXPECT_EQ(groups.front()[0].session, second);
+}
+
+// It may offer more slots now.
+TEST_F(DispatcherTest, a_full_session_that_was_heard_is_claimed_for_when_work_appears) {
+    submit_many(100, 3, {.kind = "k"});
+    attach_new(first, 1);
+    ring();
+    store.sent.clear();
+    dispatcher.note({.appeared = true});
+    clock.settle();
+    EXPECT_TRUE(sent_groups_of<Claim>().empty());
+    dispatcher.note({.appeared = true, .heard = {first}});
+    clock.settle();
+    EXPECT_EQ(sent_groups_of<Claim>().size(), 1U);
 }
 
 TEST_F(DispatcherTest, ends_when_it_is_told_to_stop) {

@@ -10,9 +10,29 @@
 namespace perdure {
 namespace {
 
-bool reports_an_end(const std::vector<Change>& changes) {
-    return std::any_of(changes.begin(), changes.end(),
-                       [](const Change& change) { return std::holds_alternative<Report>(change); });
+// All reports of a request are of one session.
+void note_end(const CommitRequest& request, CommittedWork& work) {
+    for (const auto& change : request.changes) {
+        const auto* end = std::get_if<Report>(&change);
+        if (!end) continue;
+        work.ended.insert(end->session);
+        return;
+    }
+}
+
+CommittedWork work_of(const CommitBatch& batch, bool appeared) {
+    CommittedWork work{.appeared = appeared};
+    for (const auto& request : batch) {
+        if (request->lane == Lane::reports) note_end(*request, work);
+        if (request->lane != Lane::claims && request->lane != Lane::heartbeats) continue;
+        for (const auto& change : request->changes) {
+            if (const auto* claim = std::get_if<Claim>(&change))
+                work.claimed_for.insert(claim->session);
+            else if (const auto* heartbeat = std::get_if<Heartbeat>(&change))
+                work.heard.insert(heartbeat->session);
+        }
+    }
+    return work;
 }
 
 // Whether a wait begins that must not end early (T2): everything that puts a job, or an attempt,
@@ -78,7 +98,7 @@ Task<void> GroupCommit::watch_deadlines(Stop& stop) {
         co_await deadline_alarm_->wait(is_idle() ? options_.timing.idle_tick
                                                  : options_.timing.tick);
         // Who claims must hear of it, to let go of the streams.
-        if (!healthy() && work_alarm_) work_alarm_->ring();
+        if (!healthy() && work_listener_) work_listener_->wake();
         if (zoo(Bug::waiters_never_refused)) continue;
         const auto now = clock_.boot();
         sender_.refuse_late(now);
@@ -200,6 +220,7 @@ void GroupCommit::committed(SentGroup& group) {
     seen_.note_written(reply.written_tick, clock_.boot());
     if (group.tick) seen_.note_own({*group.tick, group.sent_at});
     if (meter_) note_recoveries(group.batch, reply);
+    if (job_meter_) job_meter_->committed(reply.events);
     auto next = std::make_move_iterator(reply.replies.begin());
     CommitBatch again;
     bool is_led_astray = false;  // another server was first: nothing behind the tick was done
@@ -247,14 +268,7 @@ void GroupCommit::note_recoveries(const CommitBatch& batch, const GroupReply& re
 }
 
 void GroupCommit::note_activity(const CommitBatch& batch, bool work_appeared) {
-    const bool slots_may_be_free = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
-        return reports_an_end(request->changes);
-    });
-    const bool seen_by_claims = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
-        return request->lane == Lane::claims;
-    });
-    const bool can_claim = work_appeared || slots_may_be_free;
-    if (can_claim && !seen_by_claims && work_alarm_) work_alarm_->ring();
+    if (work_listener_) work_listener_->note(work_of(batch, work_appeared));
     const bool active = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
         // A claim only follows what was activity; by itself it says nothing.
         return request->lane == Lane::reports || request->lane == Lane::submits;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,27 @@
 #include "ports/store.h"
 #include "ports/task.h"
 #include "server/group_sender.h"
+#include "server/job_meter.h"
 #include "server/recovery/meter.h"
 #include "server/request_lanes.h"
 #include "server/seen_ticks.h"
 
 namespace perdure {
+
+// What a committed group means for whoever claims.
+struct CommittedWork {
+    bool appeared = false;            // something is `ready` that was not
+    std::set<SessionId> claimed_for;  // by the group itself, when all this had happened
+    std::set<SessionId> ended;        // an attempt of theirs has ended: a slot is free
+    std::set<SessionId> heard;        // by a heartbeat, which may say anything
+};
+// A hint, nothing depends on it.
+class WorkListener {
+public:
+    virtual ~WorkListener() = default;
+    virtual void note(const CommittedWork& work) = 0;
+    virtual void wake() = 0;  // the server is not well: see healthy()
+};
 
 class GroupCommit final : private GroupSender::Owner {
 public:
@@ -73,12 +90,13 @@ public:
     bool store_is_idle() const { return store_is_idle_; }
     // A group could not finish, as far as the last reply tells: whatever is committed goes on (C8).
     bool owes() const { return owes_; }
-    // Rung whenever a commit made something `ready`: a hint, nothing depends on it.
-    void on_work(Alarm& alarm) { work_alarm_ = &alarm; }
+    void on_work(WorkListener& listener) { work_listener_ = &listener; }
     // Rung whenever anything but renewals, ticks and claims was committed.
     void on_activity(Alarm& alarm) { activity_alarm_ = &alarm; }
     // Told of every repair that is committed, and of the starts after it.
     void on_recoveries(RecoveryMeter& meter) { meter_ = &meter; }
+    // Told what each commit has done to jobs.
+    void on_events(JobMeter& meter) { job_meter_ = &meter; }
 
     // Shown every change that was committed, with its reply.
     using Watcher = std::function<void(const Change&, const ChangeReply&)>;
@@ -108,10 +126,11 @@ private:
     Fatal fatal_;
     std::unique_ptr<Alarm> alarm_;
     std::unique_ptr<Alarm> deadline_alarm_;
-    Alarm* work_alarm_ = nullptr;
+    WorkListener* work_listener_ = nullptr;
     Alarm* activity_alarm_ = nullptr;
     Watcher watcher_;
     RecoveryMeter* meter_ = nullptr;
+    JobMeter* job_meter_ = nullptr;
     SeenTicks seen_;
     bool attempts_overdue_ = false;
     bool store_is_idle_ = false;

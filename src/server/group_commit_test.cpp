@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@ public:
     Task<void> wait(Duration) override { co_return; }
     void ring() override { ++rings; }
     int rings = 0;
+};
+
+class SeenWork final : public WorkListener {
+public:
+    void note(const CommittedWork& work) override { seen.push_back(work); }
+    void wake() override { ++wakes; }
+    std::vector<CommittedWork> seen;
+    int wakes = 0;
 };
 
 class GroupCommitTest : public ServerStage<MemoryStore> {
@@ -89,6 +98,7 @@ protected:
 
     std::uint64_t others_groups = 0;
     CountingAlarm bell;
+    SeenWork work;
 };
 
 // T2
@@ -190,13 +200,13 @@ TEST_F(GroupCommitTest, is_not_well_when_it_could_not_commit_for_two_seconds) {
 
 TEST_F(GroupCommitTest, who_claims_is_woken_when_it_is_not_well) {
     open();
-    commits.on_work(bell);
+    commits.on_work(work);
     store.holds_groups = true;
     EXPECT_FALSE(begun(commits.commit(Lane::reports, Cancel{JobId{1}})));
     clock.pass(milliseconds(1'900));
-    EXPECT_EQ(bell.rings, 0);
+    EXPECT_EQ(work.wakes, 0);
     clock.pass(seconds(1));
-    EXPECT_GE(bell.rings, 1);
+    EXPECT_GE(work.wakes, 1);
 }
 
 // [P11]
@@ -317,27 +327,31 @@ TEST_F(GroupCommitTest, ends_when_what_is_under_way_is_answered_and_sends_nothin
 // Hints
 
 // Its claim may have gone before it, when the slot was not free yet.
-TEST_F(GroupCommitTest, an_end_that_no_claim_has_seen_rings_for_one) {
-    open();
-    commits.on_work(bell);
-    const Report end{SessionId{1}, {JobId{1}, Epoch{1}}};
-    static_cast<void>(commit(Lane::reports, end));
-    EXPECT_EQ(bell.rings, 1);
-}
-
-TEST_F(GroupCommitTest, work_that_appears_rings_for_a_claim_and_what_frees_nothing_for_nobody) {
-    open();
-    commits.on_work(bell);
-    EXPECT_TRUE(commit(Lane::reports, Cancel{JobId{1}}).is(Errc::not_found));
-    EXPECT_EQ(bell.rings, 0);
-    submit(JobId{1});
-    EXPECT_EQ(bell.rings, 1);
-}
-
-TEST_F(GroupCommitTest, work_that_a_claim_behind_it_has_seen_rings_for_nobody) {
+TEST_F(GroupCommitTest, who_claims_is_told_whose_attempts_have_ended_and_who_was_heard) {
     open();
     open_session(SessionId{1});
-    commits.on_work(bell);
+    commits.on_work(work);
+    const Report end{SessionId{1}, {JobId{1}, Epoch{1}}};
+    static_cast<void>(commit(Lane::reports, end));
+    EXPECT_EQ(work.seen.back().ended, std::set{SessionId{1}});
+    apply(Lane::heartbeats, Heartbeat{.session = SessionId{1}, .number = 1, .lease = seconds(10)});
+    EXPECT_EQ(work.seen.back().heard, std::set{SessionId{1}});
+    EXPECT_TRUE(work.seen.back().ended.empty());
+}
+
+TEST_F(GroupCommitTest, who_claims_is_told_of_work_that_appears_and_not_of_what_makes_none) {
+    open();
+    commits.on_work(work);
+    EXPECT_TRUE(commit(Lane::reports, Cancel{JobId{1}}).is(Errc::not_found));
+    EXPECT_FALSE(work.seen.back().appeared);
+    submit(JobId{1});
+    EXPECT_TRUE(work.seen.back().appeared);
+}
+
+TEST_F(GroupCommitTest, who_claims_is_told_for_whom_a_claim_has_seen_the_work) {
+    open();
+    open_session(SessionId{1});
+    commits.on_work(work);
     store.holds_groups = true;
     std::vector<ChangeReply> replies;
     ask_one_after_the_other(2, replies);
@@ -347,7 +361,8 @@ TEST_F(GroupCommitTest, work_that_a_claim_behind_it_has_seen_rings_for_nobody) {
     store.release_all(clock.executor());
     clock.settle();
     ASSERT_EQ(replies.size(), 4U);
-    EXPECT_EQ(bell.rings, 0);
+    EXPECT_TRUE(work.seen.back().appeared);
+    EXPECT_EQ(work.seen.back().claimed_for, std::set{SessionId{1}});
 }
 
 TEST_F(GroupCommitTest, reports_and_submits_are_activity_and_renewals_ticks_and_claims_are_not) {

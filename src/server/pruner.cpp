@@ -5,10 +5,10 @@
 namespace perdure {
 namespace {
 
-constexpr std::uint32_t batch_max = 500;  // a commit of some milliseconds
+constexpr std::uint32_t batch_max = 2'000;  // a commit of some milliseconds
 constexpr auto period = seconds(30);
 // Others commit meanwhile. It must keep up with the rate at which jobs end.
-constexpr auto between_batches = milliseconds(2);
+constexpr auto between_batches = milliseconds(1);
 
 }  // namespace
 

@@ -25,7 +25,7 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
       pruner_(ports.clock, commits_, ticker_, ports.blobs, log),
       failures_(ports.store, ports.clock, log),
       gate_(ports.clock.executor()) {
-    commits_.on_work(dispatcher_.alarm());
+    commits_.on_work(dispatcher_);
     commits_.on_activity(ticker_.alarm());
     ticker_.rings(dispatcher_.alarm());
     commits_.on_commit([this](const Change& change, const ChangeReply& reply) {
@@ -35,6 +35,7 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
         });
     });
     commits_.on_recoveries(meter_);
+    commits_.on_events(job_meter_);
     sessions_.on_restarts(meter_);
     sweeper_.on_recalls([this](SessionId session, AttemptKey attempt) {
         dispatcher_.send(session, RecallOrder{attempt});

@@ -58,6 +58,7 @@ public:
     FailureLog& failures() { return failures_; }
     Sweeper& sweeper() { return sweeper_; }
     RecoveryMeter& meter() { return meter_; }
+    const JobMeter& job_meter() const { return job_meter_; }
 
 private:
     Task<void> run();
@@ -67,6 +68,7 @@ private:
     Log log_;
     Stop stop_;
     RecoveryMeter meter_;
+    JobMeter job_meter_;
     GroupCommit commits_;
     Sweeper sweeper_;
     Ticker ticker_;

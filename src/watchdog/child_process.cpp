@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "watchdog/service_manager.h"
+
 namespace perdure {
 namespace {
 
@@ -27,11 +29,14 @@ struct Prepared {
 
 bool is_ours(std::string_view variable) {
     const auto name = variable.substr(0, variable.find('='));
-    return name == watchdog_variable || name == died_variable;
+    // What a service manager wants to be told is the watchdog's to tell.
+    return name == watchdog_variable || name == died_variable || name == alive_variable ||
+           name == notify_variable || name == watchdog_time_variable ||
+           name == watchdog_pid_variable;
 }
 
 Prepared prepare(const std::string& program, const std::vector<std::string>& words,
-                 std::optional<BootTime> died_at) {
+                 const ChildOrders& orders) {
     Prepared made;
     made.program = program.c_str();
     for (const auto& word : words) made.words.push_back(const_cast<char*>(word.c_str()));
@@ -39,7 +44,10 @@ Prepared prepare(const std::string& program, const std::vector<std::string>& wor
     for (char** variable = environ; *variable; ++variable)
         if (!is_ours(*variable)) made.variables.emplace_back(*variable);
     made.variables.push_back(fmt::format("{}={}", watchdog_variable, channel_in_child));
-    if (died_at) made.variables.push_back(fmt::format("{}={}", died_variable, died_at->us));
+    if (orders.died_at)
+        made.variables.push_back(fmt::format("{}={}", died_variable, orders.died_at->us));
+    if (orders.alive_every)
+        made.variables.push_back(fmt::format("{}={}", alive_variable, orders.alive_every->us));
     for (auto& variable : made.variables) made.environment.push_back(variable.data());
     made.environment.push_back(nullptr);
     return made;
@@ -71,12 +79,12 @@ void unblock_signals() {
 }  // namespace
 
 Result<ChildProcess> start_child(const std::string& program, const std::vector<std::string>& words,
-                                 std::optional<BootTime> died_at) {
+                                 const ChildOrders& orders) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return error(Errc::unavailable, fmt::format("socketpair: {}", std::strerror(errno)));
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    const auto prepared = prepare(program, words, died_at);
+    const auto prepared = prepare(program, words, orders);
     const auto pid = ::fork();
     if (pid == 0) become(prepared, ends[1]);
     const int why = errno;

@@ -13,9 +13,11 @@
 #include <cstring>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/exit_code.h"
 #include "core/worker/restart.h"
+#include "core/worker/sign_of_life.h"
 #include "platform/system_time.h"
 #include "watchdog/child_process.h"
 #include "watchdog/leftovers.h"
@@ -33,6 +35,7 @@ struct Kept {
     std::optional<BootTime> died_at;   // of the last life, until the next one is ready
     std::optional<BootTime> kill_at;   // it was told to stop
     std::uint32_t short_lives = 0;
+    bool alive = false;  // has said so since the last sign of life
     bool ever_ready = false;
     bool gone = false;  // for good
 
@@ -52,6 +55,12 @@ int block_signals() {
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD}) sigaddset(&ours, number);
     ::sigprocmask(SIG_BLOCK, &ours, nullptr);
     return ::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+// Twice between two signs of life.
+std::optional<Duration> alive_every_of(const WatchdogOptions& options) {
+    if (const auto limit = options.manager.watchdog_limit()) return Duration{limit->us / 4};
+    return std::nullopt;
 }
 
 class Watchdog {
@@ -82,6 +91,8 @@ private:
     void has_ended(Kept& child, int status);
     void clear_leftovers();
 
+    void begin_to_stop();
+    void give_sign_of_life(BootTime now);
     void stop_one_more(BootTime now);
     void tell_to_stop(Kept& child, BootTime now);
     void stop_harder();
@@ -91,7 +102,10 @@ private:
     std::set<pid_t> spared_;  // children from before: those of whoever this process was
     int signals_ = -1;
     bool has_terminal_ = ::isatty(STDERR_FILENO) == 1;
+    std::optional<BootTime> sign_due_at_;  // empty: nobody wants one
     std::uint32_t stop_signals_ = 0;
+    bool sign_withheld_ = false;
+    bool told_ready_ = false;
     bool stopping_ = false;
     bool detaching_ = false;
     bool strays_ = false;
@@ -103,12 +117,14 @@ int Watchdog::run() {
     for (const auto child : children_of_this_process()) spared_.insert(child);
     signals_ = block_signals();
     for (auto& child : kept_) child.start_at = boot_now();
+    if (options_.manager.watchdog_limit()) sign_due_at_ = boot_now();
     while (true) {
         const auto now = boot_now();
         if (stopping_) stop_one_more(now);
         if (all_gone()) break;
         start_what_is_due(now);
         kill_what_is_overdue(now);
+        give_sign_of_life(now);
         wait_for_something(now);
     }
     clear_leftovers();
@@ -135,7 +151,8 @@ void Watchdog::start_what_is_due(BootTime now) {
 
 void Watchdog::start(Kept& child, BootTime now) {
     child.start_at.reset();
-    auto started = start_child(child.what.program, child.what.words(), child.died_at);
+    auto started = start_child(child.what.program, child.what.words(),
+                               {.died_at = child.died_at, .alive_every = alive_every_of(options_)});
     if (!started) {
         options_.say(fmt::format("{} cannot be started: {}; trying again", child.what.name,
                                  started.error().what));
@@ -144,6 +161,7 @@ void Watchdog::start(Kept& child, BootTime now) {
     }
     child.process = *started;
     child.heard.clear();
+    child.alive = false;
     child.ready_at.reset();
     child.kill_at.reset();
 }
@@ -168,6 +186,8 @@ std::optional<BootTime> Watchdog::next_deadline() const {
         if (kept_[i].runs()) consider(kept_[i].kill_at);
     }
     if (strays_) consider(boot_now() + seconds(1));
+    // Once it is due it waits for a child, not for a time.
+    if (sign_due_at_ && !sign_withheld_) consider(sign_due_at_);
     return next;
 }
 
@@ -208,6 +228,7 @@ void Watchdog::hear(std::size_t index) {
 
 void Watchdog::hear_line(std::size_t index, const std::string& line) {
     auto& child = kept_[index];
+    if (line == "alive") child.alive = true;
     constexpr std::string_view word = "ready";
     if (!line.starts_with(word) || child.ready_at) return;
     child.ready_at = boot_now();
@@ -217,6 +238,8 @@ void Watchdog::hear_line(std::size_t index, const std::string& line) {
                                  (*child.ready_at - *child.died_at).seconds()));
         child.died_at.reset();
     }
+    const bool all_ready = std::ranges::all_of(kept_, &Kept::ever_ready);
+    if (all_ready && !std::exchange(told_ready_, true)) options_.manager.ready();
     if (options_.ready) options_.ready(index, line.substr(std::min(word.size() + 1, line.size())));
 }
 
@@ -239,7 +262,7 @@ void Watchdog::hear_signal(int number) {
         return;
     }
     if (!stopping_) detaching_ = number == SIGUSR1;
-    stopping_ = true;
+    begin_to_stop();
     if (++stop_signals_ > 1) stop_harder();
 }
 
@@ -285,7 +308,7 @@ void Watchdog::has_ended(Kept& child, int status) {
         options_.say(fmt::format("{} has left and is not started again", child.what.name));
     if (decision.kind == Kind::give_up) {
         exit_code_ = WEXITSTATUS(status);
-        stopping_ = true;
+        begin_to_stop();
     }
 }
 
@@ -295,6 +318,25 @@ void Watchdog::clear_leftovers() {
     const auto killed = kill_leftovers(spared, options_.shim_name);
     for (const auto& name : killed) options_.say("killed a leftover process: " + name);
     strays_ = !killed.empty();
+}
+
+void Watchdog::begin_to_stop() {
+    if (!std::exchange(stopping_, true)) options_.manager.stopping();
+}
+
+// Twice as often as it must be, and at once when the last silent child has spoken.
+void Watchdog::give_sign_of_life(BootTime now) {
+    if (!sign_due_at_ || *sign_due_at_ > now) return;
+    std::vector<ChildLoopFacts> facts;
+    for (const auto& child : kept_)
+        facts.push_back({.ready = child.ready_at.has_value() && child.runs(),
+                         .stopping = child.kill_at.has_value(),
+                         .alive = child.alive});
+    sign_withheld_ = !decide_sign_of_life(facts);
+    if (sign_withheld_) return;
+    options_.manager.alive();
+    for (auto& child : kept_) child.alive = false;
+    sign_due_at_ = now + Duration{options_.manager.watchdog_limit()->us / 2};
 }
 
 // In reverse order, one after the other: the worker needs its server to hand back what it has.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "watchdog/service_manager.h"
 
 namespace perdure {
 
@@ -33,6 +34,9 @@ struct WatchdogOptions {
     std::function<void(const std::string& sentence)> say;
     std::string shim_name = "perdure-shim";
     Duration harder_limit = seconds(10);  // after the second signal
+    // Is told that all children have been ready once, that this process stops, and, if it wants a
+    // sign of life, gets one only after every child's loop has given its own.
+    ServiceManager manager;
 };
 
 // Returns the exit code of the whole when all children have ended for good.

@@ -80,22 +80,26 @@ protected:
         std::filesystem::remove_all(folder_);
     }
 
-    void watch(std::vector<WatchedChild> children, std::string shim = "perdure-shim") {
+    void watch(std::vector<WatchedChild> children, std::string shim = "perdure-shim",
+               ServiceManager manager = {}) {
         int ends_of_pipe[2];
         ASSERT_EQ(::pipe2(ends_of_pipe, O_CLOEXEC), 0);
         watchdog_ = ::fork();
-        if (watchdog_ == 0) ::_exit(be_the_watchdog(std::move(children), shim, ends_of_pipe[1]));
+        if (watchdog_ == 0)
+            ::_exit(
+                be_the_watchdog(std::move(children), shim, ends_of_pipe[1], std::move(manager)));
         ::close(ends_of_pipe[1]);
         lines_ = ends_of_pipe[0];
     }
 
     static int be_the_watchdog(std::vector<WatchedChild> children, const std::string& shim,
-                               int to_test) {
+                               int to_test, ServiceManager manager) {
         std::vector<std::string> names;
         for (const auto& each : children) names.push_back(each.name);
         WatchdogOptions options;
         options.children = std::move(children);
         options.shim_name = shim;
+        options.manager = std::move(manager);
         options.say = [to_test](const std::string& sentence) {
             ::dprintf(to_test, "%s\n", sentence.c_str());
         };
@@ -317,7 +321,7 @@ TEST(Watched, ends_when_the_channel_ends) {
     if (pid == 0) {
         ::close(channel[0]);
         boost::asio::io_context context;
-        Watched watched(context, channel[1]);
+        Watched watched(context, {.channel = channel[1]});
         watched.ready("http://127.0.0.1:1");
         watched.end_with_watchdog();
         context.run();
@@ -333,10 +337,34 @@ TEST(Watched, ends_when_the_channel_ends) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 
-TEST(Watched, takes_only_a_number_for_its_channel) {
-    EXPECT_EQ(watchdog_channel("3"), 3);
-    for (const auto* text : {"", "x", "3x", "-1", "2", "99999999999"})
-        EXPECT_EQ(watchdog_channel(text), std::nullopt) << text;
+// The loop itself says it: one that stands still says nothing.
+TEST(Watched, says_that_its_loop_turns_if_somebody_wants_to_know) {
+    int channel[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, channel), 0);
+    boost::asio::io_context context;
+    Watched watched(context, {.channel = channel[1], .alive_every = milliseconds(1)});
+    watched.ready("here");
+    const auto heard = [&] {
+        char text[4096] = {};
+        const auto size = ::recv(channel[0], text, sizeof text - 1, MSG_DONTWAIT);
+        return std::string(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+    };
+    EXPECT_EQ(heard(), "ready here\nalive\n");
+    ::poll(nullptr, 0, 20);
+    EXPECT_EQ(heard(), "") << "the loop stood still";
+    context.run_one();
+    EXPECT_EQ(heard(), "alive\n");
+    ::close(channel[0]);
+}
+
+TEST(Watched, takes_only_numbers_for_its_channel_and_its_times) {
+    EXPECT_EQ(watchdog_link("3", "15000000").channel, 3);
+    EXPECT_EQ(watchdog_link("3", "15000000").alive_every, seconds(15));
+    for (const auto* text : {"", "x", "3x", "-1", "2", "99999999999", "99999999999999999999"})
+        EXPECT_EQ(watchdog_link(text, nullptr).channel, std::nullopt) << text;
+    for (const auto* text : {"", "x", "3x", "-1", "0"})
+        EXPECT_EQ(watchdog_link(nullptr, text).alive_every, std::nullopt) << text;
+    EXPECT_EQ(watchdog_link(nullptr, nullptr).channel, std::nullopt);
 }
 
 }  // namespace

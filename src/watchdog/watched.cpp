@@ -5,17 +5,33 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <chrono>
 
 #include "base/exit_code.h"
+#include "watchdog/positive_number.h"
 
 namespace perdure {
+namespace {
 
-Watched::Watched(boost::asio::io_context& context, std::optional<int> channel) {
-    if (!channel) return;
+constexpr std::int64_t descriptor_max = 1'000'000;
+
+}  // namespace
+
+WatchdogLink watchdog_link(const char* channel, const char* alive_every) {
+    WatchdogLink link;
+    const auto number = positive_number(channel);
+    if (number && *number > STDERR_FILENO && *number <= descriptor_max)
+        link.channel = static_cast<int>(*number);
+    if (const auto us = positive_number(alive_every)) link.alive_every = Duration{*us};
+    return link;
+}
+
+Watched::Watched(boost::asio::io_context& context, const WatchdogLink& link)
+    : alive_every_(link.alive_every), alive_timer_(context) {
+    if (!link.channel) return;
     // Shims outlive us and must not look like us to the watchdog.
-    ::fcntl(*channel, F_SETFD, FD_CLOEXEC);
-    channel_.emplace(context, *channel);
+    ::fcntl(*link.channel, F_SETFD, FD_CLOEXEC);
+    channel_.emplace(context, *link.channel);
 }
 
 void Watched::ready(std::string_view words) {
@@ -23,6 +39,17 @@ void Watched::ready(std::string_view words) {
     const auto line = fmt::format("ready {}\n", words);
     // A few bytes into an empty socket: they fit, or the watchdog has gone.
     (void)::send(channel_->native_handle(), line.data(), line.size(), MSG_NOSIGNAL);
+    if (alive_every_) say_alive();
+}
+
+void Watched::say_alive() {
+    constexpr std::string_view line = "alive\n";
+    // A watchdog that does not read must not stop the loop; it has enough of these lines.
+    (void)::send(channel_->native_handle(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    alive_timer_.expires_after(std::chrono::microseconds(alive_every_->us));
+    alive_timer_.async_wait([this](const boost::system::error_code& code) {
+        if (!code) say_alive();
+    });
 }
 
 void Watched::end_with_watchdog() {
@@ -32,14 +59,6 @@ void Watched::end_with_watchdog() {
                          [](const boost::system::error_code& code) {
                              if (!code) ::_exit(static_cast<int>(ExitCode::failed));
                          });
-}
-
-std::optional<int> watchdog_channel(const std::string& variable) {
-    int number = 0;
-    const auto* end = variable.data() + variable.size();
-    const auto read = std::from_chars(variable.data(), end, number);
-    if (read.ec != std::errc() || read.ptr != end || number < 3) return std::nullopt;
-    return number;
 }
 
 }  // namespace perdure

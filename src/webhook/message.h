@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "webhook/target.h"
+#include "wire/webhook_target.h"
 #include "wire/worker_protocol.h"
 
 namespace perdure {

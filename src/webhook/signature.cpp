@@ -9,6 +9,7 @@
 
 #include <array>
 
+#include "base/trim.h"
 #include "wire/base64.h"
 
 namespace perdure {
@@ -25,12 +26,6 @@ std::string hmac_sha256(const Secret& secret, const std::string& text) {
     ::HMAC(::EVP_sha256(), secret.data(), static_cast<int>(secret.size()), bytes, text.size(),
            code.data(), &size);
     return {reinterpret_cast<const char*>(code.data()), size};
-}
-
-std::string_view without_spaces(std::string_view line) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-    while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-    return line;
 }
 
 class File {
@@ -65,7 +60,7 @@ Result<std::vector<Secret>> parse_secrets(std::string_view text) {
     std::vector<Secret> secrets;
     while (!text.empty()) {
         const auto end = text.find('\n');
-        auto line = without_spaces(text.substr(0, end));
+        auto line = trimmed(text.substr(0, end));
         text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
         if (line.empty()) continue;
         if (line.starts_with("whsec_")) line.remove_prefix(6);

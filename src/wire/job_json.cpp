@@ -7,11 +7,13 @@
 #include <cmath>
 #include <vector>
 
+#include "core/job/secret.h"
 #include "core/job/webhook.h"
 #include "wire/policy_json.h"
 #include "wire/relation_json.h"
 #include "wire/text_size.h"
 #include "wire/text_time.h"
+#include "wire/webhook_args.h"
 
 namespace perdure {
 namespace {
@@ -96,6 +98,17 @@ void write_texts(JsonWriter& out, std::string_view name, const std::vector<std::
     out.begin_array();
     for (const auto& text : texts) out.value(text);
     out.end_array();
+}
+
+void write_env(JsonWriter& out, const JobSpec& spec, EnvValues values) {
+    if (spec.env.empty()) return;
+    out.key("env");
+    out.begin_object();
+    for (const auto& [name, value] : spec.env) {
+        out.text_key(name);
+        out.value(values == EnvValues::masked ? shown_value(name, value) : value);
+    }
+    out.end_object();
 }
 
 // Writes each field, or only those that differ from their default.
@@ -223,6 +236,18 @@ std::string canonical(const JsonNode& value) {
     return text;
 }
 
+namespace {
+
+// Whether its receiver may be spoken to is the worker's to say; what can never be sent is not
+// accepted.
+void complete_webhook(const JsonCursor& at, JobSpec& spec) {
+    if (!spec.timeouts.total) spec.timeouts.total = webhook_total;
+    const auto args = parse_webhook_args(spec.args);
+    if (!args) at.misfit_at("args", args.error().what);
+}
+
+}  // namespace
+
 void read_job(const JsonCursor& at, JobRequest& into) {
     bool has_relations = false;
     at.members([&](std::string_view name, const JsonCursor& member) {
@@ -234,8 +259,7 @@ void read_job(const JsonCursor& at, JobRequest& into) {
     });
     if (has_relations) read_relations(at, into);
     if (into.delay && into.spec.run_at) at.misfit("give run_at or delay, not both");
-    if (into.spec.kind == webhook_kind && !into.spec.timeouts.total)
-        into.spec.timeouts.total = webhook_total;
+    if (into.spec.kind == webhook_kind) complete_webhook(at, into.spec);
 }
 
 void read_spec(const JsonCursor& at, JobSpec& into) {
@@ -246,7 +270,7 @@ void read_spec(const JsonCursor& at, JobSpec& into) {
     });
 }
 
-void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields) {
+void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields, EnvValues values) {
     static const JobSpec usual;
     const bool all = fields == SpecFields::all;
     SpecWriter write(out, all);
@@ -259,15 +283,7 @@ void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields) {
         out.key("args");
         out.raw(spec.args);
     }
-    if (!spec.env.empty()) {
-        out.key("env");
-        out.begin_object();
-        for (const auto& [name, value] : spec.env) {
-            out.text_key(name);
-            out.value(value);
-        }
-        out.end_object();
-    }
+    write_env(out, spec, values);
     write.text("cwd", spec.cwd, usual.cwd);
     write.number("priority", spec.priority, usual.priority);
     write.text("effects", to_string(spec.effects), to_string(usual.effects));

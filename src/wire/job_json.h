@@ -37,8 +37,10 @@ void read_spec(const JsonCursor& at, JobSpec& into);
 
 // all: every field that has a value, defaults included. changed: only what differs from a default.
 enum class SpecFields { all, changed };
-// Fields only: the caller begins and ends the object.
-void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields);
+// masked: for people, without what looks like a secret (S1). plain: for a worker.
+enum class EnvValues { masked, plain };
+// Fields only: the caller begins and ends the object. The environment of callbacks is masked.
+void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields, EnvValues values);
 
 // JSON text without spaces and with sorted names: equal values have equal texts.
 std::string canonical(const JsonNode& value);

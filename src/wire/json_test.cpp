@@ -275,7 +275,7 @@ TEST(PolicyJson, writes_what_it_reads) {
     std::string text;
     JsonWriter out(text);
     out.begin_object();
-    write_spec(out, request.spec, SpecFields::changed);
+    write_spec(out, request.spec, SpecFields::changed, EnvValues::plain);
     out.end_object();
     JobRequest again;
     ASSERT_FALSE(read_request(text, again)) << text;

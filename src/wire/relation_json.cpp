@@ -49,7 +49,7 @@ void write_callbacks(JsonWriter& out, On on, const JobSpec& spec) {
         }
         begun = true;
         out.begin_object();
-        write_spec(out, *callback.spec, SpecFields::changed);
+        write_spec(out, *callback.spec, SpecFields::changed, EnvValues::masked);
         write_relations(out, *callback.spec, SpecFields::all);
         out.end_object();
     }

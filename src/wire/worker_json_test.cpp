@@ -71,7 +71,7 @@ std::string spec_text(const JobSpec& spec, SpecFields fields) {
     std::string text;
     JsonWriter out(text);
     out.begin_object();
-    write_spec(out, spec, fields);
+    write_spec(out, spec, fields, EnvValues::plain);
     out.end_object();
     return text;
 }
@@ -88,6 +88,28 @@ TEST(WorkerJson, an_assignment_comes_back_whole) {
     EXPECT_EQ(read.spec->policy, sent.spec->policy);
     EXPECT_EQ(read.spec->retry_of, sent.spec->retry_of);
     EXPECT_EQ(read.spec->share, sent.spec->share);
+}
+
+// S1: what a worker needs is not what people are shown.
+TEST(WorkerJson, only_an_assignment_has_values_that_look_like_secrets) {
+    JobSpec spec{.argv = {"true"},
+                 .env = {{"DB_PASSWORD", "hunter2"}, {"MODE", "fast"}, {"TOKEN", "secret://t"}}};
+    auto callback = spec;
+    callback.env = {{"API_KEY", "hunter3"}};
+    spec.callbacks = {{On::end, std::make_shared<const JobSpec>(callback)}};
+    const auto read = std::get<Assignment>(back(StreamMessage(assignment(spec))));
+    EXPECT_EQ(read.spec->env, spec.env);
+    std::string text;
+    JsonWriter out(text);
+    out.begin_object();
+    write_spec(out, spec, SpecFields::all, EnvValues::masked);
+    out.end_object();
+    EXPECT_EQ(text.find("hunter"), std::string::npos) << text;
+    EXPECT_NE(text.find(R"j("env":{"DB_PASSWORD":"(masked)","MODE":"fast",)j"
+                        R"j("TOKEN":"secret://t"})j"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find(R"j("env":{"API_KEY":"(masked)"})j"), std::string::npos) << text;
 }
 
 TEST(WorkerJson, an_assignment_says_whose_callback_it_is_and_how_that_has_ended) {

@@ -243,7 +243,7 @@ void write_assignment(JsonWriter& out, const Assignment& assignment) {
     write_terms(out, assignment.terms);
     out.key("spec");
     out.begin_object();
-    write_spec(out, *assignment.spec, SpecFields::changed);
+    write_spec(out, *assignment.spec, SpecFields::changed, EnvValues::plain);
     out.end_object();
     write_bytes(out, "checkpoint", assignment.checkpoint);
     if (!assignment.inputs.empty()) {

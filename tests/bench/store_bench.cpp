@@ -26,7 +26,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t batch = 1'000;
+// As the server asks for.
 constexpr std::uint32_t claim_max = 4'000;
+constexpr std::uint32_t forget_max = 2'000;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -204,6 +206,19 @@ public:
         commit({Tick{clock_.tick, clock}, heartbeat});
     }
 
+    // All retention is over.
+    void pass_retention() {
+        auto clock = clock_;
+        clock.tick = clock_.tick + 1;
+        clock.now = clock_.now + days(100);
+        commit({Tick{clock_.tick, clock}});
+    }
+
+    std::uint64_t forget(std::uint32_t max) {
+        const auto reply = commit({ForgetEnded{max}});
+        return std::get<Forgotten>(*reply.replies.front()).jobs.size();
+    }
+
     SqliteStore& store() { return *store_; }
 
 private:
@@ -298,6 +313,21 @@ Rate store_drain(const std::string& path, std::uint64_t backlog, Bench::Lines li
         bench.finish(claimed);
     }
     return watch.rate(backlog);
+}
+
+// How fast jobs that have ended are removed.
+Rate store_retention(const std::string& path, std::uint64_t lives) {
+    Bench bench(path);
+    bench.open_session(10'000);
+    for (std::uint64_t i = 0; i < lives; i += batch) {
+        bench.submit();
+        bench.finish(bench.claim());
+    }
+    bench.pass_retention();
+    const Watch watch;
+    std::uint64_t removed = 0;
+    while (removed < lives) removed += bench.forget(forget_max);
+    return watch.rate(lives);
 }
 
 struct Latency {
@@ -401,6 +431,9 @@ void run(const Options& options) {
     const auto told_drain = raw_drain(path("d"), Claims::told, options.lives);
     const auto found_drain = raw_drain(path("e"), Claims::found, options.lives);
     show("drain", store_drain(path("f"), options.lives), told_drain, found_drain);
+    const auto retention = store_retention(path("g"), options.lives);
+    fmt::print("{:24} {:9.0f} /s {:6.2f} us\n", "retention", retention.per_second,
+               retention.cpu_us);
     if (options.backlog > 0) {
         Bench bench(path("empty"));
         bench.open_session(10'000);

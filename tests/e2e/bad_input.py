@@ -14,7 +14,7 @@ import sqlite3
 import subprocess
 import time
 
-from instance import ENDED, PERDURE, Refused, Unreachable, is_alive, run_cli
+from instance import ENDED, PERDURE, Refused, Unreachable, database, is_alive, run_cli
 from table import Table, expect
 
 TABLE = Table(is_started=False)
@@ -318,12 +318,10 @@ def outcome(instance, job, patience=60):
 
 
 def damage(instance, *statements):
-    database = sqlite3.connect(instance.directory + "/data/perdure.db")
-    for statement, *values in statements:
-        changed = database.execute(statement, values).rowcount
-        expect(changed > 0, "nothing was damaged by", statement)
-    database.commit()
-    database.close()
+    with database(instance.directory + "/data/perdure.db") as opened:
+        for statement, *values in statements:
+            changed = opened.execute(statement, values).rowcount
+            expect(changed > 0, "nothing was damaged by", statement)
 
 
 @TABLE.row
@@ -336,9 +334,8 @@ def a_corrupt_job_in_the_database(instance):
     ready, ready_too = (instance.submit({"argv": ["true"], "queue": "later"}) for _ in range(2))
     timed, timed_too = (instance.submit({"argv": ["true"], "delay": "3s"}) for _ in range(2))
     instance.stop()
-    database = sqlite3.connect(instance.directory + "/data/perdure.db")
-    rows = [number for number, in database.execute("SELECT id FROM job ORDER BY id")]
-    database.close()
+    with database(instance.directory + "/data/perdure.db") as opened:
+        rows = [number for number, in opened.execute("SELECT id FROM job ORDER BY id")]
     expect(len(rows) == 5, rows)
     damage(instance, *[("UPDATE job SET spec = x'ff' WHERE id = ?", rows[n]) for n in (0, 1, 3)])
     for _ in range(2):

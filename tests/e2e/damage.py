@@ -4,11 +4,10 @@ Others' work goes on, the damage is named everywhere, and a person removes it.
 
     damage.py [NAME...]
 """
-import sqlite3
 import subprocess
 import time
 
-from instance import PERDURE, Instance, Refused, kill
+from instance import PERDURE, Instance, Refused, database, kill
 from table import SHORT, Table, expect, until
 
 TABLE = Table(lambda row: Instance(args=SHORT))
@@ -34,13 +33,11 @@ def damage(instance, *statements, file="perdure.db"):
         for pid in instance.pids(role):
             kill(pid)
     instance.process.wait()
-    database = sqlite3.connect(instance.directory + "/data/" + file)
-    database.execute("PRAGMA ignore_check_constraints = 1")
-    for sql in statements:
-        changed = database.execute(sql).rowcount
-        expect(changed > 0, "changed nothing:", sql)
-    database.commit()
-    database.close()
+    with database(instance.directory + "/data/" + file) as opened:
+        opened.execute("PRAGMA ignore_check_constraints = 1")
+        for sql in statements:
+            changed = opened.execute(sql).rowcount
+            expect(changed > 0, "changed nothing:", sql)
     instance.start()
 
 

@@ -3,6 +3,7 @@
 Everything that an instance has started is found through /proc by a marker in the environment, so
 that nothing can be left behind unseen, and nothing else can be hit.
 """
+import contextlib
 import glob
 import http.client
 import json
@@ -10,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -253,6 +255,21 @@ def kill(pid, number=signal.SIGKILL):
         os.kill(pid, number)
     except ProcessLookupError:
         pass
+
+
+@contextlib.contextmanager
+def database(path):
+    """A database that no server has open, to be changed. Its log stays beside it: who closes a
+    database last moves the log into it and removes it, unless that one may only read."""
+    reads = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    reads.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    writes = sqlite3.connect(path)
+    try:
+        yield writes
+        writes.commit()
+    finally:
+        writes.close()
+        reads.close()
 
 
 def run_cli(instance, *args, timeout=60, stdin=""):

@@ -13,7 +13,7 @@ import ssl
 import subprocess
 import threading
 
-from instance import PERDURE, ROOT, Instance
+from instance import PERDURE, ROOT, Instance, run_cli
 from table import Table, expect
 
 TABLE = Table(lambda row: Instance(slots=2), is_started=False)
@@ -167,9 +167,12 @@ def a_private_address_fails_the_job_and_nothing_is_sent(instance):
 
 @TABLE.row
 def args_that_make_no_sense_say_why(instance):
-    job = instance.start().submit({"kind": "perdure.webhook", "args": {"url": "ftp://x"}})
-    shown = outcome(instance, job)
-    expect(shown["state"] == "failed" and "must begin with http" in str(shown), shown)
+    instance.start()
+    for url, why in (("ftp://x/", "must begin with http"), ("https://u:p@x.example/", "password"),
+                     ("http://1.2.3.4:22/", "22 is no port for webhooks")):
+        done = run_cli(instance, "submit", "--kind", "perdure.webhook", "--args",
+                       json.dumps({"url": url, "body": 1}))
+        expect(done.returncode == 2 and why in done.stderr and not done.stdout, done)
 
 
 @TABLE.row

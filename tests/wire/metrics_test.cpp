@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "platform/process_metrics.h"
 #include "tests/wire/live_server.h"
 
 namespace perdure::wire_tests {
@@ -19,7 +20,7 @@ std::set<std::string> names_in(const std::string& text, const std::regex& patter
 }
 
 TEST(Metrics, are_all_explained_with_their_types) {
-    LiveServer server;
+    LiveServer server(ApiOptions{.append_metrics = append_process_metrics});
     ApiClient client(server.client_options());
     const auto metrics = client.request("GET", "/metrics");
     ASSERT_TRUE(metrics);

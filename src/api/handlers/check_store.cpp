@@ -64,6 +64,7 @@ Response show(const Audit& audit, const std::vector<AuditProblem>& problems,
     out.begin_object();
     out.field("clean", problems.empty() && damaged.empty());
     out.field("jobs", audit.jobs());
+    out.field("attempts", audit.attempts());
     out.field("holders", audit.holders());
     out.field("repairs", audit.repairs());
     out.field("fenced", audit.fenced());

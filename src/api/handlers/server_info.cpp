@@ -1,8 +1,6 @@
 // What the server says about itself: /v1/server, /livez, /readyz, /metrics.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
+#include <span>
 
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
@@ -18,17 +16,30 @@ namespace {
 // So many have lines of their own, the first by name; sums are of all.
 constexpr std::size_t queues_shown = 1'000;
 
-void append_jobs(std::string& out, const Overview& overview) {
-    auto into = std::back_inserter(out);
-    fmt::format_to(into, "# TYPE perdure_queues gauge\nperdure_queues {}\n",
-                   overview.queues.size());
-    out += "# TYPE perdure_jobs gauge\n";
-    for (std::size_t i = 0; i < std::min(overview.queues.size(), queues_shown); ++i) {
-        const auto& line = overview.queues[i];
+void append_jobs(MetricsText& out, const Overview& overview) {
+    using enum MetricType;
+    const std::span queues(overview.queues);
+    const auto shown = queues.first(std::min(queues.size(), queues_shown));
+    std::uint64_t quarantined = 0;
+    for (const auto& line : queues)
+        quarantined += line.jobs[static_cast<std::size_t>(JobState::quarantined)];
+    out.single("perdure_queues", gauge, "Queues that have jobs, or are paused.",
+               std::uint64_t{queues.size()});
+    out.family("perdure_jobs", gauge, "Jobs in each state.");
+    for (const auto& line : shown) {
         for (const auto& place : places)
-            fmt::format_to(into, "perdure_jobs{{queue=\"{}\",state=\"{}\"}} {}\n", line.queue,
-                           place.name, line.jobs[static_cast<std::size_t>(place.state)]);
+            out.sample({{"queue", line.queue}, {"state", place.name}},
+                       line.jobs[static_cast<std::size_t>(place.state)]);
     }
+    out.single("perdure_quarantined_jobs", gauge, "Jobs in quarantine, discarded ones included.",
+               quarantined);
+    out.family("perdure_queue_paused", gauge, "1: a person has paused the queue.");
+    for (const auto& line : shown)
+        out.sample({{"queue", line.queue}}, std::uint64_t{line.paused ? 1U : 0U});
+}
+
+void append_workers(MetricsText& out, const Overview& overview) {
+    using enum MetricType;
     std::uint64_t slots = 0;
     std::uint64_t running = 0;
     std::uint64_t deaf = 0;
@@ -37,24 +48,19 @@ void append_jobs(std::string& out, const Overview& overview) {
         slots += line.slots;
         running += line.running;
     }
-    std::uint64_t quarantined = 0;
-    for (const auto& line : overview.queues)
-        quarantined += line.jobs[static_cast<std::size_t>(JobState::quarantined)];
-    fmt::format_to(into, "# TYPE perdure_quarantined_jobs gauge\nperdure_quarantined_jobs {}\n",
-                   quarantined);
-    fmt::format_to(into, "# TYPE perdure_workers gauge\nperdure_workers {}\n",
-                   overview.workers.size());
-    fmt::format_to(into, "# TYPE perdure_deaf_workers gauge\nperdure_deaf_workers {}\n", deaf);
-    fmt::format_to(into, "# TYPE perdure_slots gauge\nperdure_slots {}\n", slots);
-    fmt::format_to(into, "# TYPE perdure_slots_taken gauge\nperdure_slots_taken {}\n", running);
+    out.single("perdure_workers", gauge, "Workers that are connected.",
+               std::uint64_t{overview.workers.size()});
+    out.single("perdure_deaf_workers", gauge, "Workers that are heard and confirm no start.", deaf);
+    out.single("perdure_slots", gauge, "Slots of the workers.", slots);
+    out.single("perdure_slots_taken", gauge, "Slots that an attempt has.", running);
 }
 
-void append_damage(std::string& out, const DamageDesk* damage) {
-    out += "# TYPE perdure_damaged_rows gauge\n";
+void append_damage(MetricsText& out, const DamageDesk* damage) {
+    out.family("perdure_damaged_rows", MetricType::gauge,
+               "Rows that could not be understood and were not removed.");
     if (!damage) return;
     for (const auto& [table, rows] : damage->damage_counts())
-        fmt::format_to(std::back_inserter(out), "perdure_damaged_rows{{table=\"{}\"}} {}\n", table,
-                       rows);
+        out.sample({{"table", table}}, std::uint64_t{rows});
 }
 
 bool is_open_for_business(const Api& api) { return api.server.ready() && !api.stopping; }
@@ -90,13 +96,24 @@ Task<Response> show_metrics(Api& api, const Request& request) {
     Response response{.content_type = "text/plain; version=0.0.4"};
     api.metrics.bytes_in_flight = api.bytes->in_flight();
     api.metrics.bytes_refused = api.bytes->refused();
-    response.body = api.metrics.text() + api.server.meter().text();
+    MetricsText out;
+    out.family("perdure_build_info", MetricType::gauge, "1, with the version of this server.");
+    out.sample({{"version", api.options.version}, {"store", api.options.store}}, std::uint64_t{1});
+    api.metrics.append(out);
+    api.server.job_meter().append(out);
+    api.server.meter().append(out);
     // Without a store there is nothing to say about jobs; the rest is still worth knowing.
-    auto overview = co_await read_overview(api.catalogue, std::move(tenant), terms_of(request));
-    if (overview) append_jobs(response.body, *overview);
-    append_damage(response.body, api.options.damage);
-    response.body += "# TYPE perdure_ready gauge\nperdure_ready ";
-    response.body += is_open_for_business(api) ? "1\n" : "0\n";
+    const auto overview =
+        co_await read_overview(api.catalogue, std::move(tenant), terms_of(request));
+    if (overview) {
+        append_jobs(out, *overview);
+        append_workers(out, *overview);
+    }
+    append_damage(out, api.options.damage);
+    out.single("perdure_ready", MetricType::gauge, "1: this server can commit.",
+               std::uint64_t{is_open_for_business(api) ? 1U : 0U});
+    if (api.options.append_metrics) api.options.append_metrics(out);
+    response.body = out.take();
     co_return response;
 }
 

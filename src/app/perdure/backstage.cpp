@@ -14,8 +14,8 @@
 #include "drill/drill.h"
 #include "platform/job_socket.h"
 #include "store/sqlite/fsck.h"
+#include "store/sqlite/migrate_offline.h"
 #include "watchdog/child_process.h"
-#include "watchdog/watched.h"
 
 namespace perdure {
 
@@ -36,28 +36,29 @@ ExitCode RealBackstage::keep_running(cli::Role role, const Configuration& config
 ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configuration) {
     ::prctl(PR_SET_NAME, "perdure");  // started as /proc/self/exe, it would be called `exe`
     ProcessSurroundings around{.version = std::string(version)};
-    if (const auto* channel = std::getenv(watchdog_variable))
-        around.watchdog = watchdog_channel(channel);
+    around.watchdog = watchdog_link(std::getenv(watchdog_variable), std::getenv(alive_variable));
     if (const auto* died = std::getenv(died_variable))
         if (const auto us = std::atoll(died); us > 0) around.died_at = BootTime{us};
     return role == cli::Role::worker ? run_worker(configuration.config, around)
                                      : run_server(configuration.config, around);
 }
 
-Result<std::vector<cli::OfflineFinding>> RealBackstage::fsck_offline(const Config& config) {
+Result<cli::OfflineReport> RealBackstage::fsck_offline(const Config& config) {
     auto directory = DataDirectory::open_existing(config.data);
     if (!directory) return directory.error();
     auto found = perdure::fsck_offline(*directory, config.timing);
     if (!found) return found.error();
-    std::vector<cli::OfflineFinding> findings;
-    for (auto& each : *found) findings.push_back({each.what, each.job, each.fix});
-    return findings;
+    cli::OfflineReport report{
+        .jobs = found->jobs, .attempts = found->attempts, .recoveries = found->recoveries};
+    for (auto& each : found->findings) report.findings.push_back({each.what, each.job, each.fix});
+    return report;
 }
 
-Result<std::string> RealBackstage::migrate(const Config& config) {
+Result<std::string> RealBackstage::migrate(const Config& config, cli::MissingLog log) {
     auto directory = DataDirectory::open_existing(config.data);
     if (!directory) return directory.error();
-    return migrate_offline(*directory);
+    return migrate_offline(*directory,
+                           log == cli::MissingLog::accept ? LostLog::accept : LostLog::refuse);
 }
 
 ExitCode RealBackstage::bench(const Configuration&, const std::vector<std::string>& words) {

@@ -17,8 +17,8 @@ public:
                                        const std::string& request) override;
     ExitCode keep_running(cli::Role role, const Configuration& configuration) override;
     ExitCode run_child(cli::Role role, const Configuration& configuration) override;
-    Result<std::vector<cli::OfflineFinding>> fsck_offline(const Config& config) override;
-    Result<std::string> migrate(const Config& config) override;
+    Result<cli::OfflineReport> fsck_offline(const Config& config) override;
+    Result<std::string> migrate(const Config& config, cli::MissingLog log) override;
     ExitCode bench(const Configuration& configuration,
                    const std::vector<std::string>& words) override;
     ExitCode drill(const std::vector<std::string>& words) override;

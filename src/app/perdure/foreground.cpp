@@ -84,6 +84,7 @@ ExitCode run_in_foreground(cli::Role role, const Configuration& configuration) {
         options.children.push_back(child_of(foreground, cli::Role::worker));
     const auto last = options.children.size() - 1;
     options.say = say;
+    options.manager = ServiceManager::from_environment();
     options.ready = [&](std::size_t child, const std::string& words) {
         if (child == 0 && role != cli::Role::worker) foreground.url = words;
         if (child != last || foreground.announced) return;

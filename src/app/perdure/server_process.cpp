@@ -17,12 +17,12 @@
 #include "app/perdure/refusal.h"
 #include "platform/asio_clock.h"
 #include "platform/entropy.h"
+#include "platform/process_metrics.h"
 #include "platform/system_time.h"
 #include "server/server.h"
 #include "store/sqlite/data_directory.h"
 #include "store/sqlite/sqlite_blobs.h"
 #include "store/sqlite/sqlite_store.h"
-#include "watchdog/watched.h"
 
 // Of tcmalloc, where that is linked.
 extern "C" [[gnu::weak]] void MallocExtension_ReleaseFreeMemory();
@@ -49,7 +49,8 @@ void release_free_memory() {
 }
 
 Error about(const std::string& file, const Error& why) {
-    return error(why.code, file + ": " + why.what);
+    const bool is_named = why.what.starts_with(file);
+    return is_named ? why : error(why.code, file + ": " + why.what);
 }
 
 ApiOptions api_options(const Config& config, const ProcessSurroundings& around) {
@@ -57,6 +58,7 @@ ApiOptions api_options(const Config& config, const ProcessSurroundings& around) 
     ApiOptions options{.version = around.version, .store = "sqlite", .timing = config.timing};
     options.bytes_in_flight = config.bytes_in_flight;
     options.release_memory = release_free_memory;
+    options.append_metrics = append_process_metrics;
     options.address = config.listen.substr(0, colon);
     options.port = static_cast<std::uint16_t>(std::stoul(config.listen.substr(colon + 1)));
     if (options.address.starts_with('[') && options.address.ends_with(']'))
@@ -100,6 +102,9 @@ public:
         follow_signals();
         boost::asio::co_spawn(context_, announce(), boost::asio::detached);
         context_.run();
+        // Nothing runs that could ask them. Everything is in the files afterwards.
+        store_.reset();
+        blobs_.reset();
         return code_;
     }
 
@@ -184,8 +189,7 @@ private:
 ExitCode run_server(const Config& config, const ProcessSurroundings& around) {
     auto output = LogOutput::open(config);
     if (!output) return refuse(output.error());
-    // Never destroyed: an orderly exit closes the files by itself, and frames of the loop may
-    // still refer to what would be destroyed.
+    // Never destroyed: frames of the loop may still refer to what would be destroyed.
     auto* process = new ServerProcess(config, around, **output);
     const auto code = process->run();
     std::fflush(nullptr);

@@ -7,12 +7,13 @@
 
 #include "base/exit_code.h"
 #include "config/config.h"
+#include "watchdog/watched.h"
 
 namespace perdure {
 
 struct ProcessSurroundings {
     std::string version;
-    std::optional<int> watchdog;           // the channel to the watchdog, if there is one
+    WatchdogLink watchdog;
     std::optional<BootTime> died_at = {};  // the life before this one, if the watchdog saw it
 };
 

@@ -18,7 +18,6 @@
 #include "platform/entropy.h"
 #include "processes/host_processes.h"
 #include "processes/in_process_kinds.h"
-#include "watchdog/watched.h"
 #include "webhook/webhooks.h"
 #include "worker/worker.h"
 
@@ -67,6 +66,8 @@ public:
                                                 HostOptions{.directory = config_.worker_state,
                                                             .shim = shim_path(),
                                                             .host = host_name(),
+                                                            .secrets = config_.worker_secrets,
+                                                            .cgroup = config_.worker_cgroup,
                                                             .timing = config_.timing},
                                                 log);
         webhooks_ = std::make_unique<Webhooks>(clock_, webhook_options());

@@ -2,6 +2,7 @@
 //   descriptor 3  the attempt's directory, locked by the worker for us: who holds it is its shim
 //   descriptor 4  a stream socket to that worker
 //   descriptor 5  the lock on the worker's cgroups, if it has any: while we have it, ours stays
+//   descriptor 6  memory with the values of the order's secrets, if it has any
 // Exit code 0: the result is on disk. Others: there is none, and nothing was started.
 #include <signal.h>
 #include <sys/file.h>
@@ -22,6 +23,7 @@ namespace {
 constexpr int directory_fd = 3;
 constexpr int worker_fd = 4;
 constexpr int slots_fd = 5;
+constexpr int secrets_fd = 6;
 
 enum Exit { not_started_by_a_worker = 64, bad_order = 65, no_resources = 71 };
 
@@ -36,7 +38,8 @@ bool settle_in() {
     sigset_t all;
     ::sigfillset(&all);
     ::fcntl(slots_fd, F_SETFD, FD_CLOEXEC);
-    ::close_range(slots_fd + 1, ~0U, 0);
+    ::fcntl(secrets_fd, F_SETFD, FD_CLOEXEC);
+    ::close_range(secrets_fd + 1, ~0U, 0);
     return ::sigprocmask(SIG_SETMASK, &all, nullptr) == 0 &&
            ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 &&
            ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
@@ -51,6 +54,14 @@ void let_loose_the_bug_of_our_name() {
     const auto bug = perdure::bug_named(whole.substr(whole.rfind('-') + 1));
     if (bug) perdure::zoo_bug = *bug;
 #endif
+}
+
+// Read once, and kept in our own memory until the command is executed.
+bool fetch_secrets(perdure::Order& order) {
+    const perdure::Fd memory(secrets_fd);
+    if (order.secrets.empty()) return true;
+    const auto text = perdure::read_open_file(memory.get(), perdure::secrets_max);
+    return text && perdure::take_secrets(order, *text);
 }
 
 // Which faults there are was drawn by the worker; each strikes once.
@@ -70,7 +81,7 @@ int main() {
     const auto text = read_file(directory_fd, attempt_files::order, order_max);
     if (!text) return bad_order;
     auto order = parse_order(*text);
-    if (!order) return bad_order;
+    if (!order || !fetch_secrets(*order)) return bad_order;
     if (!order->faults.empty()) arm(order->faults);
     die_if(Fault::shim_dies_at_once);
     Shim shim(Fd(directory_fd), Fd(worker_fd), std::move(*order));

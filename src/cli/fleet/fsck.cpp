@@ -17,9 +17,9 @@ namespace {
 
 constexpr auto online_timeout = hours(1);  // it takes short steps through everything
 
-boost::json::value as_json(const std::vector<OfflineFinding>& findings) {
+boost::json::value as_json(const OfflineReport& report) {
     boost::json::array problems;
-    for (const auto& finding : findings) {
+    for (const auto& finding : report.findings) {
         boost::json::object problem;
         if (!finding.job.empty()) problem["job"] = finding.job;
         problem["what"] = finding.what;
@@ -27,9 +27,22 @@ boost::json::value as_json(const std::vector<OfflineFinding>& findings) {
         problems.push_back(std::move(problem));
     }
     boost::json::object document;
-    document["clean"] = findings.empty();
+    document["clean"] = report.findings.empty();
+    document["jobs"] = static_cast<std::int64_t>(report.jobs);
+    document["attempts"] = static_cast<std::int64_t>(report.attempts);
+    document["recoveries"] = static_cast<std::int64_t>(report.recoveries);
     document["problems"] = std::move(problems);
     return document;
+}
+
+// What was looked at: an empty database is clean as well.
+std::string seen_in(const boost::json::value& document) {
+    std::string seen;
+    for (const auto* name : {"jobs", "attempts", "recoveries"})
+        if (has(document, name))
+            seen +=
+                fmt::format("{}{} {}", seen.empty() ? ": " : ", ", number_of(document, name), name);
+    return seen;
 }
 
 ExitCode print(Context& context, const boost::json::value& document) {
@@ -50,11 +63,9 @@ ExitCode print(Context& context, const boost::json::value& document) {
                    fmt::format("{}:{} is damaged: {}; fix: {}", text_of(row, "table"),
                                text_of(row, "row"), text_of(row, "what"), text_of(row, "fix"))});
     if (!table.empty()) context.term.out(table.text(context.term));
-    const auto jobs =
-        has(document, "jobs") ? fmt::format(" ({} jobs)", number_of(document, "jobs")) : "";
     context.term.say(
         clean
-            ? fmt::format("clean{}", jobs)
+            ? "clean" + seen_in(document)
             : "something is wrong: keep a copy of the data directory; what has a fix can be mended,"
               " the rest should be reported");
     if (number_of(document, "repairs") > 0)
@@ -87,9 +98,9 @@ ExitCode discard_row(Context& context) {
 ExitCode check_store(Context& context) {
     if (!context.args.text("discard").empty()) return discard_row(context);
     if (context.args.flag("offline")) {
-        const auto findings = context.backstage.fsck_offline(context.configuration.config);
-        if (!findings) return context.term.fail(findings.error());
-        return print(context, as_json(*findings));
+        const auto report = context.backstage.fsck_offline(context.configuration.config);
+        if (!report) return context.term.fail(report.error());
+        return print(context, as_json(*report));
     }
     context.term.passing("checking everything that is stored ...");
     const auto asked =
@@ -98,7 +109,8 @@ ExitCode check_store(Context& context) {
 }
 
 ExitCode migrate_store(Context& context) {
-    const auto done = context.backstage.migrate(context.configuration.config);
+    const auto log = context.args.flag("without-log") ? MissingLog::accept : MissingLog::refuse;
+    const auto done = context.backstage.migrate(context.configuration.config, log);
     if (!done) return context.term.fail(done.error());
     if (context.json()) {
         boost::json::object document;

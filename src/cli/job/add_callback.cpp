@@ -14,7 +14,7 @@ ExitCode add_callback(Context& context) {
     const auto& args = context.args;
     if (args.rest.empty() && !args.flag("kind"))
         return term.usage("what shall be run? perdure job add-callback ID -- ./tell-me");
-    auto job = job_from(args, context.world);
+    auto job = job_from(context);
     if (!job) return term.fail(job.error());
     const auto id = args.text("id");
     const auto on = args.one("on").value_or("end");

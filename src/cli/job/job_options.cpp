@@ -6,6 +6,7 @@
 #include <boost/json/array.hpp>
 #include <charconv>
 
+#include "cli/job/environment.h"
 #include "cli/job/relation_options.h"
 #include "wire/json_reader.h"
 
@@ -114,17 +115,6 @@ Result<boost::json::value> value_for(const JobField& field, const Args& args) {
     return boost::json::value(*number);
 }
 
-Result<void> add_environment(const Args& args, boost::json::object& job) {
-    boost::json::object environment;
-    for (const auto& pair : args.all("env")) {
-        const auto equals = pair.find('=');
-        if (equals == std::string::npos || equals == 0) return refused("env", "NAME=VALUE", pair);
-        environment[pair.substr(0, equals)] = pair.substr(equals + 1);
-    }
-    if (!environment.empty()) job["env"] = std::move(environment);
-    return {};
-}
-
 Result<void> add_args(const Args& args, boost::json::object& job) {
     const auto text = args.one("args");
     if (!text) return {};
@@ -143,8 +133,8 @@ const std::vector<Option>& job_options() {
         std::vector<Option> options;
         for (const auto& field : fields) options.push_back(field.option);
         options.push_back({"--args", "JSON", "arguments for a kind's handler, or for the command"});
-        options.push_back(
-            {"--env", "NAME=VALUE", "environment of the command; may be repeated", true});
+        const auto& environment = environment_options();
+        options.insert(options.end(), environment.begin(), environment.end());
         options.push_back(
             {"-C,--cwd", "DIR", "where the command runs; a fresh folder if left out"});
         const auto& relations = relation_options();
@@ -154,7 +144,9 @@ const std::vector<Option>& job_options() {
     return all;
 }
 
-Result<boost::json::object> job_from(const Args& args, const World& world) {
+Result<boost::json::object> job_from(Context& context) {
+    const auto& args = context.args;
+    const auto& world = context.world;
     boost::json::object job;
     if (!args.rest.empty()) {
         boost::json::array words;
@@ -171,7 +163,7 @@ Result<boost::json::object> job_from(const Args& args, const World& world) {
         job["cwd"] = cwd->starts_with('/') ? *cwd
                      : *cwd == "."         ? world.current_directory()
                                            : world.current_directory() + "/" + *cwd;
-    if (auto added = add_environment(args, job); !added) return added.error();
+    if (auto added = add_environment(context, job); !added) return added.error();
     if (auto added = add_args(args, job); !added) return added.error();
     if (auto added = add_relations(args, job); !added) return added.error();
     return job;

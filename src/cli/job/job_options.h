@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/args.h"
 #include "cli/command.h"
-#include "cli/world.h"
+#include "cli/context.h"
 
 namespace perdure::cli {
 
@@ -16,7 +15,7 @@ const std::vector<Option>& job_options();
 
 // The job object of docs/protocol/http.md. Only shape and numbers are looked at here; whether the
 // job is acceptable is the server's to say.
-Result<boost::json::object> job_from(const Args& args, const World& world);
+Result<boost::json::object> job_from(Context& context);
 
 // "cli-" and 128 random bits: a submit that is repeated finds the first job.
 std::string new_idempotency_key(World& world);

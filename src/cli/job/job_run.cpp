@@ -16,7 +16,7 @@ ExitCode run_job(Context& context) {
     auto& term = context.term;
     if (context.args.rest.empty() && !context.args.flag("kind"))
         return term.usage("what shall be run? Put it after two dashes: perdure run -- echo hello");
-    auto job = job_from(context.args, context.world);
+    auto job = job_from(context);
     if (!job) return term.fail(job.error());
     const auto key =
         context.args.one("idempotency-key").value_or(new_idempotency_key(context.world));

@@ -52,7 +52,7 @@ ExitCode submit_jobs(Context& context) {
             return term.usage(
                 "what shall be run? perdure submit -- echo hello, or --file "
                 "jobs.json");
-        auto job = job_from(args, context.world);
+        auto job = job_from(context);
         if (!job) return term.fail(job.error());
         set_key(*job, key);
         auto submitted = submit_surely(context, boost::json::serialize(*job), key);

@@ -120,7 +120,7 @@ public:
     std::vector<std::string> bench_words;
     std::optional<Config> kept;
     BuildFacts facts = {"0123456789ab", "2026-11-15"};
-    Result<std::vector<OfflineFinding>> findings = std::vector<OfflineFinding>{};
+    Result<OfflineReport> report = OfflineReport{};
 
     std::unique_ptr<Api> connect(const std::vector<std::string>& to, World&) override {
         urls = to;
@@ -138,8 +138,10 @@ public:
         kept = configuration.config;
         return ExitCode::ok;
     }
-    Result<std::vector<OfflineFinding>> fsck_offline(const Config&) override { return findings; }
-    Result<std::string> migrate(const Config&) override { return std::string("nothing to do"); }
+    Result<OfflineReport> fsck_offline(const Config&) override { return report; }
+    Result<std::string> migrate(const Config&, MissingLog log) override {
+        return std::string(log == MissingLog::accept ? "taken without its log" : "nothing to do");
+    }
     ExitCode bench(const Configuration&, const std::vector<std::string>& words) override {
         bench_words = words;
         return ExitCode::ok;

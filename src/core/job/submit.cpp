@@ -5,6 +5,7 @@
 
 #include "base/zoo.h"
 #include "core/job/callbacks.h"
+#include "core/job/secret.h"
 #include "core/policy/custom_policy.h"
 
 namespace perdure {
@@ -85,6 +86,18 @@ Fault check_resources(const Resources& asked) {
     return std::nullopt;
 }
 
+// A mask that came back, and a reference to nothing (S1, S2).
+Fault check_secret(const std::string& name, std::string_view value) {
+    if (value == masked_value)
+        return fault("env", "`" + name + "` is \"" + std::string(masked_value) +
+                                "\", which answers say in the place of a secret: give the value");
+    if (is_secret_reference(value) && !secret_key_in(value))
+        return fault("env", "`" + name +
+                                "` must be secret://KEY; KEY is 1 to 64 of a-z 0-9 . _ -, begins "
+                                "with a letter or digit and does not end with .allow");
+    return std::nullopt;
+}
+
 // What exec() cannot carry is refused here, not at the tenth attempt.
 Fault check_command(const JobSpec& spec) {
     const auto has_nul = [](std::string_view text) {
@@ -101,6 +114,7 @@ Fault check_command(const JobSpec& spec) {
         if (name.empty() || name.find('=') != std::string::npos || has_nul(name) || has_nul(value))
             return fault("env",
                          "names in env must not be empty or contain '='; no NUL bytes anywhere");
+        if (auto bad = check_secret(name, value)) return bad;
         size += name.size() + value.size() + 2;
     }
     if (size > command_max)

@@ -63,9 +63,6 @@ std::string_view what_is(const IpAddress& address) {
     return (address.bytes[0] & 0xe0) == 0x20 ? std::string_view{} : "reserved";
 }
 
-// Below 1024 services listen that understand lines of text, such as mail: not for web hooks.
-bool is_web_port(std::uint16_t port) { return port == 80 || port == 443 || port >= 1024; }
-
 }  // namespace
 
 std::optional<IpAddress> parse_address(std::string_view text) {
@@ -102,7 +99,8 @@ std::optional<Network> parse_network(std::string_view text) {
 }
 
 DestinationDecision decide_destination(const DestinationFacts& f) {
-    if (!is_web_port(f.port)) return {false, "webhook/port", "not a port for webhooks"};
+    if (!is_webhook_port(f.port))
+        return {false, "webhook/port", "asked at a port that is not for webhooks"};
     const auto what = what_is(f.address);
     if (what.empty()) return {true, "webhook/public", {}};
     if (f.allowed)

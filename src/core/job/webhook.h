@@ -38,6 +38,11 @@ struct Network {
 };
 std::optional<Network> parse_network(std::string_view text);
 
+// Below 1024 services listen that understand lines of text, such as mail: not for webhooks.
+constexpr bool is_webhook_port(std::uint16_t port) {
+    return port == 80 || port == 443 || port >= 1024;
+}
+
 struct DestinationFacts {
     IpAddress address;
     std::uint16_t port = 0;

@@ -1,9 +1,5 @@
 #include "server/recovery/meter.h"
 
-#include <fmt/format.h>
-
-#include <iterator>
-
 namespace perdure {
 namespace {
 
@@ -14,10 +10,6 @@ constexpr std::size_t sessions_max = 10'000;
 template <class Key, class Value>
 void drop_oldest(std::map<Key, Value>& map, std::size_t max) {
     if (map.size() >= max) map.erase(map.begin());
-}
-
-void head(std::string& out, std::string_view name, std::string_view type) {
-    fmt::format_to(std::back_inserter(out), "# TYPE {} {}\n", name, type);
 }
 
 std::string_view outcome_of(Repair repair) {
@@ -69,44 +61,42 @@ void RecoveryMeter::heard(SessionId session, BootTime now) {
     heard_at_[session] = now;
 }
 
-void RecoveryMeter::append_restarts(std::string& out) const {
-    auto into = std::back_inserter(out);
-    head(out, "perdure_worker_restarts_total", "counter");
+void RecoveryMeter::append_restarts(MetricsText& out) const {
+    using enum MetricType;
+    out.family("perdure_worker_restarts_total", counter,
+               "Workers that came back on their state directory.");
     for (const auto& [incident, count] : restarts_)
-        fmt::format_to(into, "perdure_worker_restarts_total{{incident=\"{}\"}} {}\n",
-                       to_string(incident), count);
-    head(out, "perdure_restart_attempts_total", "counter");
+        out.sample({{"incident", to_string(incident)}}, count);
+    out.family("perdure_restart_attempts_total", counter,
+               "What became of the attempts of workers that came back.");
     for (const auto& [kind, count] : disrupted_)
-        fmt::format_to(into,
-                       "perdure_restart_attempts_total{{incident=\"{}\",outcome=\"{}\"}} {}\n",
-                       to_string(kind.first), kind.second, count);
+        out.sample({{"incident", to_string(kind.first)}, {"outcome", kind.second}}, count);
 }
 
-std::string RecoveryMeter::text() const {
-    std::string out;
-    auto into = std::back_inserter(out);
-    head(out, "perdure_recoveries_total", "counter");
-    for (const auto& [kind, count] : recoveries_)
-        fmt::format_to(
-            into, "perdure_recoveries_total{{incident=\"{}\",cause=\"{}\",decision=\"{}\"}} {}\n",
-            to_string(std::get<0>(kind)), std::get<1>(kind), to_string(std::get<2>(kind)), count);
-    head(out, "perdure_time_to_detect_seconds", "histogram");
+void RecoveryMeter::append(MetricsText& out) const {
+    using enum MetricType;
+    out.family("perdure_recoveries_total", counter, "Automatic repairs: entries of the ledger.");
+    for (const auto& [kind, count] : recoveries_) {
+        const auto& [incident, cause, repair] = kind;
+        out.sample(
+            {{"incident", to_string(incident)}, {"cause", cause}, {"decision", to_string(repair)}},
+            count);
+    }
+    out.family("perdure_time_to_detect_seconds", histogram,
+               "From the last sign of life to the repair.");
     for (const auto& [detector, times] : detected_)
-        times.append(out, "perdure_time_to_detect_seconds",
-                     fmt::format("detector=\"{}\"", to_string(detector)));
-    head(out, "perdure_time_to_recover_seconds", "histogram");
+        out.sample({{"detector", to_string(detector)}}, times);
+    out.family("perdure_time_to_recover_seconds", histogram,
+               "From the last sign of life until the job runs again or goes on.");
     for (const auto& [incident, times] : recovered_)
-        times.append(out, "perdure_time_to_recover_seconds",
-                     fmt::format("incident=\"{}\"", to_string(incident)));
-    head(out, "perdure_timeouts_total", "counter");
-    for (const auto& [cause, count] : timeouts_)
-        fmt::format_to(into, "perdure_timeouts_total{{cause=\"{}\"}} {}\n", cause, count);
-    head(out, "perdure_timeout_latency_seconds", "histogram");
-    timeout_latency_.append(out, "perdure_timeout_latency_seconds", "");
-    head(out, "perdure_heartbeat_gap_seconds", "histogram");
-    heartbeat_gap_.append(out, "perdure_heartbeat_gap_seconds", "");
+        out.sample({{"incident", to_string(incident)}}, times);
+    out.family("perdure_timeouts_total", counter, "Attempts and waits that ran out of time.");
+    for (const auto& [cause, count] : timeouts_) out.sample({{"cause", cause}}, count);
+    out.single("perdure_timeout_latency_seconds", histogram,
+               "From a timeout to its entry in the ledger.", timeout_latency_);
+    out.single("perdure_heartbeat_gap_seconds", histogram, "Between two heartbeats of one worker.",
+               heartbeat_gap_);
     append_restarts(out);
-    return out;
 }
 
 }  // namespace perdure

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <string_view>
 #include <tuple>
 
 #include "base/histogram.h"
 #include "base/id.h"
+#include "base/metrics_text.h"
 #include "base/time.h"
 #include "core/explain/ledger.h"
 
@@ -27,8 +27,7 @@ public:
     void worker_came_back(const Sighting& seen);
     void heard(SessionId session, BootTime now);
 
-    // In the text format of Prometheus.
-    std::string text() const;
+    void append(MetricsText& out) const;
 
 private:
     struct Waiting {
@@ -38,7 +37,7 @@ private:
     };
     using Kind = std::tuple<Incident, std::string_view, Repair>;  // with the name of the cause
 
-    void append_restarts(std::string& out) const;
+    void append_restarts(MetricsText& out) const;
 
     std::map<Kind, std::uint64_t> recoveries_;
     std::map<Detector, Histogram> detected_;

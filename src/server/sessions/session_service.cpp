@@ -133,7 +133,7 @@ Task<Result<ReportResponse>> SessionService::report(ReportRequest request) {
             }
         }
     }
-    if (ended) dispatcher_.alarm().ring();  // who is next can be claimed by the same commit
+    if (ended) dispatcher_.expect_room(request.session);
     auto replies = co_await commits_.commit_report(request.session, std::move(changes));
     ReportResponse response;
     for (std::size_t i = 0; i < request.items.size(); ++i) {

@@ -49,16 +49,15 @@ inline int write_all(int fd, std::string_view bytes) {
 
 // A whole file, if it is a plain one of at most `max` bytes. Files of /proc and the like say that
 // they are empty: what counts is what can be read.
-inline std::optional<std::string> read_file(int directory, const char* name, std::size_t max) {
-    const Fd file(::openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+inline std::optional<std::string> read_open_file(int file, std::size_t max) {
     struct stat about {};
-    if (!file || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+    if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
     if (about.st_size > static_cast<off_t>(max)) return std::nullopt;
     std::string text(static_cast<std::size_t>(about.st_size) + 1'024, '\0');
     std::size_t have = 0;
     while (have <= max) {
         if (have == text.size()) text.resize(have * 2);
-        const auto got = ::read(file.get(), text.data() + have, text.size() - have);
+        const auto got = ::read(file, text.data() + have, text.size() - have);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return std::nullopt;
         have += static_cast<std::size_t>(got);
@@ -66,6 +65,12 @@ inline std::optional<std::string> read_file(int directory, const char* name, std
         if (got == 0) return text;
     }
     return std::nullopt;
+}
+
+inline std::optional<std::string> read_file(int directory, const char* name, std::size_t max) {
+    const Fd file(::openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    if (!file) return std::nullopt;
+    return read_open_file(file.get(), max);
 }
 
 }  // namespace perdure

@@ -6,6 +6,8 @@ namespace perdure {
 namespace {
 
 constexpr std::string_view version = "1";
+constexpr std::string_view name_record = "name";
+constexpr std::string_view value_record = "value";
 
 // The rules that can stand in an attempt's terms: a string_view must point to something that stays.
 std::string_view known_rule(std::string_view rule) {
@@ -93,6 +95,7 @@ private:
     std::optional<bool> take_command(const Record& r) {
         if (r.name == "arg") return order_.argv.emplace_back(r.bytes), true;
         if (r.name == "env") return take_env(r.bytes);
+        if (r.name == "secret") return order_.secrets.emplace_back(r.bytes, ""), true;
         if (r.name == "cwd") return order_.cwd = r.bytes, true;
         if (r.name == "output_max")
             return put(order_.output_max, number_in<std::uint64_t>(r.bytes));
@@ -144,6 +147,7 @@ std::string to_text(const Order& order) {
     append_terms(text, order.terms, order.timing);
     for (const auto& arg : order.argv) append_record(text, "arg", arg);
     for (const auto& [name, value] : order.env) append_record(text, "env", name + "=" + value);
+    for (const auto& [name, value] : order.secrets) append_record(text, "secret", name);
     append_record(text, "cwd", order.cwd);
     append_record(text, "output_max", std::to_string(order.output_max));
     append_record(text, "run_timeout", order.run_timeout.us);
@@ -162,6 +166,32 @@ Result<Order> parse_order(std::string_view text) {
     if (reader.corrupt() || reader.consumed() != text.size() || !parser.complete())
         return error(Errc::corrupt, "order: cut short or not an order");
     return parser.order();
+}
+
+std::string secrets_text(const Order& order) {
+    std::string text;
+    for (const auto& [name, value] : order.secrets) {
+        append_record(text, name_record, name);
+        append_record(text, value_record, value);
+    }
+    return text;
+}
+
+Result<void> take_secrets(Order& order, std::string_view text) {
+    const auto bad = error(Errc::corrupt, "the order's secrets did not arrive");
+    RecordReader reader(text);
+    for (auto& [name, value] : order.secrets) {
+        const auto its_name = reader.next();
+        const auto its_value = its_name ? reader.next() : std::nullopt;
+        if (!its_value || its_name->bytes != name || its_value->name != value_record) return bad;
+        value = its_value->bytes;
+    }
+    if (reader.corrupt() || reader.consumed() != text.size()) return bad;
+    for (auto& [name, value] : order.secrets) {
+        std::erase_if(order.env, [&](const auto& set) { return set.first == name; });
+        order.env.emplace_back(name, std::move(value));
+    }
+    return {};
 }
 
 }  // namespace perdure

@@ -31,8 +31,11 @@ struct Order {
     std::vector<std::string> joins;  // cgroups (v1) that limit it, by their absolute paths
     std::string oom_counter;         // the file that says `oom_kill N`; empty: nobody counts
     std::vector<std::string> argv;
-    std::vector<std::pair<std::string, std::string>> env;  // all of it
-    std::string cwd;                                       // empty: the attempt's own folder
+    std::vector<std::pair<std::string, std::string>> env;  // all of it, but for `secrets`
+    // The rest of the environment, which is on no disk: the file has the names alone, the values
+    // come to the shim through memory.
+    std::vector<std::pair<std::string, std::string>> secrets;
+    std::string cwd;  // empty: the attempt's own folder
     std::uint64_t output_max = 0;
     Duration run_timeout;
     std::optional<Duration> idle_timeout;
@@ -42,6 +45,12 @@ struct Order {
 std::string to_text(const Order& order);
 Result<Order> parse_order(std::string_view text);
 
+// The values of `secrets`, for the memory that worker and shim share.
+std::string secrets_text(const Order& order);
+// Puts them into the environment. corrupt: they are not those that the order names.
+Result<void> take_secrets(Order& order, std::string_view text);
+
 inline constexpr std::size_t order_max = std::size_t{16} << 20;
+inline constexpr std::size_t secrets_max = std::size_t{4} << 20;  // of secrets_text()
 
 }  // namespace perdure

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "store/sqlite/db/durable_file.h"
+
 namespace perdure {
 namespace {
 
@@ -53,16 +55,6 @@ bool sign(int lock) {
            pwrite(lock, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
 }
 
-bool sync_folder(const std::string& path) {
-    const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return false;
-    const bool is_synced = fsync(folder) == 0;
-    const int why = errno;
-    ::close(folder);
-    errno = why;
-    return is_synced;
-}
-
 // The folders that get a new entry when `path` is made, the lowest first. Its own parent is always
 // one of them: whoever made it may have died before the sync.
 std::vector<std::string> parents_to_sync(const std::filesystem::path& path) {
@@ -99,7 +91,7 @@ Result<void> make_data_directory(const std::string& path, const SyncFolder& sync
 }
 
 Result<DataDirectory> DataDirectory::open(const std::string& path, Duration patience) {
-    if (auto made = make_data_directory(path, sync_folder); !made) return made.error();
+    if (auto made = make_data_directory(path, store::sqlite::sync_path); !made) return made.error();
     const auto name = path + "/lock";
     const int lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (lock < 0) return cannot("write the data directory", path);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/testing/on_disk.h"
@@ -101,6 +102,26 @@ TEST_F(ForgetNotesOnDisk, a_job_that_cannot_be_understood_stops_nobody) {
     reopen();
     commit_all({at(days(14))});
     EXPECT_EQ(forget(100), (std::vector{JobId{1}, JobId{3}}));
+}
+
+// Neighbours leave their tables as ranges.
+TEST_F(ForgetNotesOnDisk, a_job_that_stays_between_those_that_go_keeps_all_of_its_rows) {
+    open();
+    end_together(60);
+    sql("UPDATE outcome SET forget_at = forget_at + 86400000000 WHERE job % 7 = 0;"
+        "INSERT INTO attempt (job, epoch, body) SELECT id, 1, x'' FROM job;"
+        "INSERT INTO large (job, epoch, kind, body) SELECT id, 1, 0, x'' FROM job;"
+        "INSERT INTO recovery (id, job, epoch, detector, incident, cause, happened_on, body)"
+        " SELECT id, id, 1, 0, 0, NULL, 0, x'' FROM job");
+    reopen();
+    commit_all({at(days(14))});
+    EXPECT_EQ(forget(100).size(), 52U);
+    EXPECT_EQ(number("SELECT count(*) FROM job WHERE id % 7 = 0"), 8);
+    for (const std::string table : {"outcome", "attempt", "large", "recovery"}) {
+        const auto rows = "SELECT count(*) FROM " + table + " WHERE job % 7 ";
+        EXPECT_EQ(number((rows + "= 0").c_str()), 8) << table;
+        EXPECT_EQ(number((rows + "<> 0").c_str()), 0) << table;
+    }
 }
 
 TEST_F(ForgetNotesOnDisk, what_had_ended_before_there_were_notes_is_noted) {

@@ -112,30 +112,47 @@ public:
     Fsck(const DataDirectory& directory, const Timing& timing)
         : directory_(directory),
           timing_(timing),
-          connection_(directory.database(), Connection::Access::write),
+          connection_(whole(directory.database()), Connection::Access::write),
           load_(connection_),
           relations_(connection_),
           scan_(connection_, book_) {
-        if (schema_version(connection_, store_schema()) != store_schema().migrations.back().number)
+        const int version = schema_version(connection_, store_schema());
+        if (version == 0) throw without_schema(directory.database());
+        if (version != store_schema().migrations.back().number)
             throw Failure{error(Errc::conflict,
                                 "the database has an older schema: run `perdure migrate` first")};
         connection_.run("PRAGMA temp_store = MEMORY");
     }
 
-    std::vector<FsckFinding> run() {
-        if (!is_file_sound(connection_, "perdure.db")) return std::move(findings_);
+    FsckReport run() {
+        check();
+        report_.findings = std::move(findings_);
+        return std::move(report_);
+    }
+
+private:
+    static std::string whole(std::string path) {
+        check_whole(path, LostLog::refuse);
+        return path;
+    }
+
+    void check() {
+        if (!is_file_sound(connection_, "perdure.db")) return;
         look_for_damage();
         Transaction snapshot(connection_, Transaction::Kind::read);
+        report_.recoveries = rows_of("SELECT count(*) FROM recovery");
         note_states();
         note_retention();
         for (const auto& check : checks) look(check);
         compare_jobs();
         compare_limits();
         compare_output();
-        return std::move(findings_);
     }
 
-private:
+    std::uint64_t rows_of(const char* sql) {
+        return static_cast<std::uint64_t>(connection_.number(sql));
+    }
+
     void add(std::string what, JobId job, const char* fix) {
         if (findings_.size() < findings_max)
             findings_.push_back({std::move(what), job ? job.text() : "", fix});
@@ -234,11 +251,13 @@ private:
         auto row = all.query({});
         while (row.next() && findings_.size() < findings_max) {
             const JobId id{row.bits(0)};
+            ++report_.jobs;
             if (damaged_.contains(id)) continue;
             const auto compare_one = [&] {
                 auto job = load_.job(id);
                 if (!job) return true;
                 load_history(load_, *job);
+                report_.attempts += job->attempts.size();
                 compare(*job, clock);
                 compare_carried(*job);
                 return true;
@@ -350,33 +369,15 @@ private:
     DamageScan scan_;
     std::set<JobId> damaged_;
     std::vector<FsckFinding> findings_;
+    FsckReport report_;
     std::map<Thing, std::size_t> waiting_;
 };
 
-int migrate_file(const std::string& path, const Schema& schema) {
-    Connection connection(path, Connection::Access::create);
-    const int before = schema_version(connection, schema);
-    prepare_writer(connection, schema, Durability::at_commit);
-    return schema.migrations.back().number - before;
-}
-
 }  // namespace
 
-Result<std::vector<FsckFinding>> fsck_offline(const DataDirectory& directory,
-                                              const Timing& timing) {
+Result<FsckReport> fsck_offline(const DataDirectory& directory, const Timing& timing) {
     try {
         return Fsck(directory, timing).run();
-    } catch (const Failure& failure) {
-        return failure.error;
-    }
-}
-
-Result<std::string> migrate_offline(const DataDirectory& directory) {
-    try {
-        const int store = migrate_file(directory.database(), store_schema());
-        const int logs = migrate_file(directory.logs(), log_schema());
-        if (store + logs == 0) return std::string("nothing to do: the schema is the newest");
-        return fmt::format("{} applied to perdure.db, {} to logs.db", store, logs);
     } catch (const Failure& failure) {
         return failure.error;
     }

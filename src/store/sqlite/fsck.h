@@ -4,6 +4,7 @@
 // job; and SQLite's own check of the file. It reads and changes nothing.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,15 @@ struct FsckFinding {
     std::string fix;
 };
 
-// An error if the database cannot be read at all; an empty list if all is well.
-Result<std::vector<FsckFinding>> fsck_offline(const DataDirectory& directory, const Timing& timing);
+// What was looked at, so that nobody takes an empty database for a sound one.
+struct FsckReport {
+    std::vector<FsckFinding> findings;  // none: all is well
+    std::uint64_t jobs = 0;
+    std::uint64_t attempts = 0;
+    std::uint64_t recoveries = 0;  // entries of the ledger
+};
 
-// Brings both files to the schema of this program, and says in a sentence what was done.
-Result<std::string> migrate_offline(const DataDirectory& directory);
+// An error if the database cannot be read at all.
+Result<FsckReport> fsck_offline(const DataDirectory& directory, const Timing& timing);
 
 }  // namespace perdure

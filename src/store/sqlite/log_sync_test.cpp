@@ -16,7 +16,10 @@ namespace {
 
 class LogSyncTest : public OnDisk {
 protected:
-    ~LogSyncTest() override { let_sync(); }
+    ~LogSyncTest() override {
+        let_sync();
+        store.reset();  // while there is a disk
+    }
 
     // The disk does not finish a sync until let_sync().
     void hold_syncs() { disk.sync_waits = true; }

@@ -1,6 +1,7 @@
 #include "store/sqlite/sqlite_blobs.h"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace {
 using store::Failure;
 using store::sqlite::Connection;
 using store::sqlite::Desk;
+using store::sqlite::log_schema;
+using store::sqlite::made;
 using store::sqlite::Statement;
 using store::sqlite::Transaction;
 using store::sqlite::Value;
@@ -35,6 +38,7 @@ public:
                 " coalesce((SELECT max(start) FROM piece WHERE job = ?1 AND epoch = ?2"
                 " AND start <= ?3), 0) ORDER BY start"),
           cut_(c, "DELETE FROM piece WHERE job = ? AND epoch = ? AND start >= ?"),
+          next_job_(c, "SELECT job FROM piece WHERE job >= ? ORDER BY job LIMIT 1"),
           remove_(c,
                   "DELETE FROM piece WHERE job = ?1 AND (epoch, start) IN (SELECT epoch, start"
                   " FROM piece WHERE job = ?1 ORDER BY epoch, start LIMIT ?2)"),
@@ -84,14 +88,22 @@ public:
         return piece;
     }
 
-    // First what is owed, then these; those for which there is no room are owed.
-    Result<OutputRemoved> remove(const std::vector<JobId>& jobs) {
+    // First what is owed, then these; those for which there is no room are owed. Most jobs have
+    // printed nothing: it goes from one that has to the next.
+    Result<OutputRemoved> remove(std::vector<JobId> jobs) {
+        std::sort(jobs.begin(), jobs.end());
         Transaction transaction(connection_, Transaction::Kind::write);
         auto left = pieces_removed_max;
         for (auto job = next_owed(); job && left > 0; job = next_owed())
             if (remove(*job, left)) pay_.run({*job});
-        for (const auto job : jobs)
-            if (!remove(job, left)) owe_.run({job});
+        for (auto at = jobs.begin(); at != jobs.end();) {
+            const auto printed = next_job(*at);
+            if (!printed) break;
+            at = std::lower_bound(at, jobs.end(), *printed);
+            if (at == jobs.end() || *at != *printed) continue;
+            if (!remove(*at, left)) owe_.run({*at});
+            ++at;
+        }
         const bool unfinished = next_owed().has_value();
         transaction.commit();
         return OutputRemoved{.unfinished = unfinished};
@@ -117,8 +129,15 @@ private:
         return row.next() ? row.counter(0) + row.counter(1) : 0;
     }
 
+    // The first that has printed something, from this one on.
+    std::optional<JobId> next_job(JobId from) {
+        auto row = next_job_.query({from});
+        if (!row.next()) return std::nullopt;
+        return JobId{row.bits(0)};
+    }
+
     Connection& connection_;
-    Statement last_, insert_, from_, cut_, remove_, owe_, pay_, owed_;
+    Statement last_, insert_, from_, cut_, next_job_, remove_, owe_, pay_, owed_;
 };
 
 }  // namespace
@@ -126,9 +145,9 @@ private:
 struct SqliteBlobs::Parts {
     explicit Parts(SqliteBlobsOptions o)
         : options(std::move(o)),
-          connection(options.path, Connection::Access::create),
+          connection(made(options.path, log_schema()), Connection::Access::write),
           desk(options.threads ? Desk::Kind::thread : Desk::Kind::inline_) {
-        store::sqlite::prepare_writer(connection, store::sqlite::log_schema(),
+        store::sqlite::prepare_writer(connection, log_schema(),
                                       store::sqlite::Durability::at_commit);
         pieces.emplace(connection);
     }
@@ -155,6 +174,17 @@ struct SqliteBlobs::Parts {
         }
     }
 
+    // As that of the store.
+    void close() {
+        pieces.reset();
+        if (broken) return;
+        try {
+            store::sqlite::close_whole(connection);
+        } catch (const Failure&) {
+            // It stays marked as in use.
+        }
+    }
+
     void end(const Error& why) {
         broken = true;
         if (options.fatal) options.fatal(why);
@@ -168,7 +198,10 @@ struct SqliteBlobs::Parts {
 };
 
 SqliteBlobs::SqliteBlobs(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-SqliteBlobs::~SqliteBlobs() { parts_->desk.close(); }
+SqliteBlobs::~SqliteBlobs() {
+    parts_->desk.close();
+    parts_->close();
+}
 
 Result<std::unique_ptr<SqliteBlobs>> SqliteBlobs::open(SqliteBlobsOptions options) {
     try {
@@ -205,7 +238,9 @@ Task<Result<LogPiece>> SqliteBlobs::read(AttemptKey attempt, std::uint64_t offse
 }
 
 Task<Result<OutputRemoved>> SqliteBlobs::remove(std::vector<JobId> jobs) {
-    return ask([jobs = std::move(jobs)](Pieces& pieces) { return pieces.remove(jobs); });
+    return ask([jobs = std::move(jobs)](Pieces& pieces) mutable {
+        return pieces.remove(std::move(jobs));
+    });
 }
 
 }  // namespace perdure

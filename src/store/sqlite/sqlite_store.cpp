@@ -26,7 +26,9 @@ using store::sqlite::Connection;
 using store::sqlite::Desk;
 using store::sqlite::Durability;
 using store::sqlite::LogSync;
+using store::sqlite::made;
 using store::sqlite::Reader;
+using store::sqlite::store_schema;
 
 // As many as keep the writer busy for as long as a fast disk syncs.
 constexpr std::size_t jobs_worth_sending_ahead = 200;
@@ -41,11 +43,11 @@ struct SqliteStore::Parts {
         : options(std::move(o)),
           timing(t),
           book(options.damaged),
-          connection(options.path, Connection::Access::create),
+          connection(made(options.path, store_schema()), Connection::Access::write),
           write_desk(desk_kind()),
           read_desk(desk_kind()) {
         if (options.counts_steps) connection.count_steps();
-        store::sqlite::prepare_writer(connection, store::sqlite::store_schema(), durability());
+        store::sqlite::prepare_writer(connection, store_schema(), durability());
         load_state();
         state->hear_nobody();
         if (durability() == Durability::after_commit)
@@ -173,6 +175,22 @@ struct SqliteStore::Parts {
         }
     }
 
+    // Nobody else is at it any more: all of it goes into the file. What fails here is done by the
+    // next one who opens it.
+    void close() {
+        drop_state();
+        if (broken) return;
+        log_sync.reset();
+        people.reset();
+        reader.reset();
+        read_connection.reset();
+        try {
+            store::sqlite::close_whole(connection);
+        } catch (const Failure&) {
+            // It stays marked as in use.
+        }
+    }
+
     void end(const Error& why) {
         const bool known = broken.exchange(true);
         if (!known && options.fatal) options.fatal(why);
@@ -212,6 +230,7 @@ SqliteStore::~SqliteStore() {
         return {};
     };
     if (parts_->state) std::ignore = parts_->write(last);
+    parts_->close();
 }
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options,

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "store/sqlite/db/migrate.h"
+#include "store/sqlite/migrate_offline.h"
 #include "store/sqlite/sqlite_blobs.h"
 #include "store/sqlite/testing/failing_disk.h"
 #include "store/sqlite/testing/on_disk.h"
@@ -262,10 +263,11 @@ TEST_F(SqliteStoreOnDisk, fsck_compares_ends_with_what_they_mean_to_others) {
 TEST_F(SqliteStoreOnDisk, migrate_says_what_it_did) {
     const auto directory = DataDirectory::open(folder);
     ASSERT_TRUE(directory.has_value());
-    const auto first = migrate_offline(*directory);
+    const auto first = migrate_offline(*directory, LostLog::refuse);
     ASSERT_TRUE(first.has_value());
     EXPECT_NE(first->find("applied"), std::string::npos);
-    EXPECT_NE(migrate_offline(*directory)->find("nothing to do"), std::string::npos);
+    EXPECT_NE(migrate_offline(*directory, LostLog::refuse)->find("nothing to do"),
+              std::string::npos);
 }
 
 using DataDirectoryOnDisk = OnDisk;

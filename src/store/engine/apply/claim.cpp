@@ -9,6 +9,7 @@
 #include "base/zoo.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
+#include "store/engine/apply/claim_size.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/rows/history.h"
@@ -107,6 +108,7 @@ private:
     std::vector<Cursor> cursors_;
     std::size_t promoted_ = 0;  // how many of them are known here
     bool are_fronts_read_ = true;
+    ClaimSize size_;
     mutable std::map<ShapeId, bool> others_;  // another_could_take()
 };
 
@@ -325,7 +327,7 @@ Claimed Claiming::run() {
     using Kind = AdmissionDecision::Kind;
     Claimed claimed;
     std::uint32_t passed_over = 0;
-    while (wanted_ > 0 && passed_over < passed_over_max) {
+    while (wanted_ > 0 && passed_over < passed_over_max && !size_.is_reached()) {
         const auto found = first_in_memory();
         if (!found) break;
         JobRow& job = state_.job_that_exists(found->head.order.job);
@@ -334,6 +336,7 @@ Claimed Claiming::run() {
         switch (decision.kind) {
             case Kind::admit:
                 claimed.assignments.push_back(admit(job));
+                size_.note_taken(job.shape);
                 --wanted_;
                 if (state_.lines_read > 0) --state_.lines_read;
                 break;
@@ -348,8 +351,12 @@ Claimed Claiming::run() {
                 break;
         }
     }
-    claimed.left = is_any_left() ? 1 : 0;
-    claimed.unfinished = wanted_ > 0 && (passed_over == passed_over_max || !are_fronts_read_);
+    // If slots are free, and it has seen all that it could take, there is nothing left of that.
+    const bool has_seen_all =
+        wanted_ > 0 && passed_over < passed_over_max && are_fronts_read_ && !size_.is_reached();
+    claimed.left = !has_seen_all && is_any_left() ? 1 : 0;
+    const bool is_cut = passed_over == passed_over_max || claimed.left > 0;
+    claimed.unfinished = wanted_ > 0 && !has_seen_all && is_cut;
     show_skipped();
     return claimed;
 }

@@ -10,6 +10,7 @@
 #include "store/engine/apply/debts.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/apply/relations.h"
+#include "store/engine/job_events.h"
 
 namespace perdure::store {
 namespace {
@@ -207,6 +208,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
         if (tick && tick->leads_from && !reply.replies.back()) is_led_astray = true;
     }
     if (!state.stays_unwritten) pay_debts(state);
+    reply.events = events_of(state.pending, state.now());
     write(state);
     hear(state, group);
     state.trim();

@@ -21,8 +21,20 @@ int flags_for(Connection::Access access) {
         case Connection::Access::create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
         case Connection::Access::write: return SQLITE_OPEN_READWRITE;
         case Connection::Access::read: return SQLITE_OPEN_READONLY;
+        case Connection::Access::file_alone: return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
     }
     return SQLITE_OPEN_READONLY;
+}
+
+std::string name_for(const std::string& path, Connection::Access access) {
+    if (access != Connection::Access::file_alone) return path;
+    std::string name = "file:";
+    for (const char c : path) {
+        const bool is_special = c == '?' || c == '#' || c == '%';
+        name +=
+            is_special ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+    }
+    return name + "?immutable=1";
 }
 
 // SQLite may call a full disk an I/O error, for instance when it cannot grow its shared memory. A
@@ -66,7 +78,7 @@ void configure_once() {
 Connection::Connection(const std::string& path, Access access) : path_(path) {
     configure_once();
     const int flags = flags_for(access) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    const int code = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);
+    const int code = sqlite3_open_v2(name_for(path, access).c_str(), &handle_, flags, nullptr);
     if (code != SQLITE_OK) {
         const auto failure =
             failure_of(code, handle_ ? sqlite3_system_errno(handle_) : 0,
@@ -82,6 +94,8 @@ Connection::Connection(const std::string& path, Access access) : path_(path) {
     };
     // In place of the automatic checkpoint.
     sqlite3_wal_hook(handle_, note_pages, this);
+    // Who closes last has not always marked the file as closed: the log stays beside it.
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
 Connection::~Connection() { sqlite3_close_v2(handle_); }
@@ -148,6 +162,15 @@ void Connection::checkpoint() {
     // Busy: a reader still needs the log. The next commit tries again.
     if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) fail(code, "checkpoint");
     log_pages_ = in_log > moved ? in_log - moved : 0;
+}
+
+bool Connection::empty_log() {
+    const int code =
+        sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    if ((code & 0xff) == SQLITE_BUSY) return false;
+    if (code != SQLITE_OK) fail(code, "move the log into the file");
+    log_pages_ = 0;
+    return true;
 }
 
 std::int64_t Connection::rows_changed() const { return sqlite3_total_changes64(handle_); }

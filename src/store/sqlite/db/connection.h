@@ -36,7 +36,8 @@ using ReadIsOver = std::function<bool()>;
 
 class Connection {
 public:
-    enum class Access { create, write, read };
+    // `file_alone`: read as it is on the disk, without log and locks; while nobody writes it.
+    enum class Access { create, write, read, file_alone };
 
     // `:memory:` is a database of its own.
     Connection(const std::string& path, Access access);
@@ -56,6 +57,10 @@ public:
     // Pages in the log after the last commit; only this connection moves them into the file.
     int log_pages() const { return log_pages_; }
     void checkpoint();
+    // Moves all of it and leaves the log without content; false if a reader still needs it.
+    bool empty_log();
+    bool is_in_memory() const { return path_ == ":memory:"; }
+    const std::string& path() const { return path_; }
     // Rows that it has ever written or removed.
     std::int64_t rows_changed() const;
     // Good as long as the connection is open.

@@ -1,8 +1,11 @@
 #include "store/sqlite/db/open.h"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <string>
+
+#include "store/sqlite/db/durable_file.h"
 
 namespace perdure::store::sqlite {
 
@@ -20,8 +23,34 @@ const char* pragma_for(Durability durability) {
 
 }  // namespace
 
+const std::string& made(const std::string& path, const Schema& schema, LostLog lost) {
+    if (path == ":memory:") return path;
+    if (is_there(path)) {
+        check_whole(path, lost);
+        return path;
+    }
+    if (is_there(path + "-wal"))
+        throw Failure{
+            error(Errc::corrupt, fmt::format("{0} is missing, and its log {0}-wal is there: put "
+                                             "them together again, or restore a backup; to begin "
+                                             "anew, move the log away",
+                                             path))};
+    const auto fresh = path + ".new";
+    remove_database(fresh);
+    {
+        Connection connection(fresh, Connection::Access::create);
+        connection.run("PRAGMA synchronous = OFF");
+        connection.run("PRAGMA journal_mode = MEMORY");
+        migrate(connection, schema);
+    }
+    rename_durably(fresh, path);
+    return path;
+}
+
 void prepare_writer(Connection& connection, const Schema& schema, Durability durability) {
-    schema_version(connection, schema);  // a file of somebody else is left as it is
+    const int version =
+        schema_version(connection, schema);  // one of somebody else is left as it is
+    if (version == 0 && !connection.is_in_memory()) throw without_schema(connection.path());
     // SQLite opens what it must not write as read-only without a word.
     if (sqlite3_db_readonly(connection.handle(), "main") == 1)
         throw Failure{error(Errc::unavailable,
@@ -38,6 +67,7 @@ void prepare_writer(Connection& connection, const Schema& schema, Durability dur
     connection.run("PRAGMA cache_size = -16000");
     connection.run("PRAGMA trusted_schema = OFF");
     migrate(connection, schema);
+    if (!connection.is_in_memory()) put_mark(connection, FileMark::in_use);
 }
 
 void prepare_reader(Connection& connection) {

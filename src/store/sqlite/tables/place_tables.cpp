@@ -105,22 +105,15 @@ PlaceTables::PlaceTables(Connection& c, Loader& load)
                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       insert_wait_(c, "INSERT INTO wait (job, queue_deadline, wake_at, life) VALUES (?, ?, ?, ?)"),
       delete_wait_(c, "DELETE FROM wait WHERE job = ?"),
-      delete_job_(c, "DELETE FROM job WHERE id = ?"),
       delete_timer_(c, "DELETE FROM timer WHERE job = ?"),
       delete_ready_(c, "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job = ?"),
       delete_blocked_(c, "DELETE FROM blocked WHERE job = ?"),
-      delete_outcome_(c, "DELETE FROM outcome WHERE job = ?"),
       insert_line_(c, "INSERT INTO line (job, rank, since) VALUES (?, ?, ?)"),
       delete_line_(c, "DELETE FROM line WHERE job = ?"),
       insert_want_(c, "INSERT INTO want (tenant, kind, name, shape, job) VALUES (?, ?, ?, ?, ?)"),
       delete_want_(c,
                    "DELETE FROM want WHERE tenant = ? AND kind = ? AND name = ? AND shape = ?"
                    " AND job = ?"),
-      save_attempt_(c, "INSERT OR REPLACE INTO attempt (job, epoch, body) VALUES (?, ?, ?)"),
-      delete_attempts_(c, "DELETE FROM attempt WHERE job = ?"),
-      insert_large_(c, "INSERT OR REPLACE INTO large (job, epoch, kind, body) VALUES (?, ?, ?, ?)"),
-      delete_large_(c, "DELETE FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
-      delete_all_large_(c, "DELETE FROM large WHERE job = ?"),
       line_after_(c, line_of_places),
       whole_line_after_(c, line_of_jobs),
       next_shape_(c,
@@ -135,7 +128,9 @@ PlaceTables::PlaceTables(Connection& c, Loader& load)
       delete_stretch_(c, whole_stretch),
       delete_like_stretch_(c, like_stretch),
       run_row_(c, "SELECT session, life FROM run WHERE job = ?"),
-      run_exit_(c),
+      run_exit_(c, "run", "job"),
+      outcome_exit_(c, "outcome", "job"),
+      history_(c),
       wakes_(c),
       forget_notes_(c) {}
 
@@ -227,7 +222,7 @@ void PlaceTables::enter(JobRow& job) {
     for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) {
         auto& attempt = job.attempts[i];
         if (!attempt.unsaved) continue;
-        save_attempt_.run_one({job.id, attempt.epoch.value, Value::blob(encode(attempt))});
+        history_.save(job.id, attempt);
         attempt.unsaved = false;
     }
     insert(job);
@@ -300,26 +295,35 @@ void PlaceTables::erase(const JobRow& job, const PlaceRow& place) {
         case Place::ready: return erase_ready(job, std::get<Ready>(place));
         case Place::blocked: return delete_blocked_.run_one({job.id});
         case Place::run: return run_exit_.leave(job.id);
-        case Place::outcome: return delete_outcome_.run_one({job.id});
+        case Place::outcome: return outcome_exit_.leave(job.id);
         case Place::wait: return delete_wait_.run_one({job.id});
     }
 }
 
-void PlaceTables::forget(const ForgottenJob& forgotten) {
-    const auto& job = forgotten.job;
-    if (job.stored) erase(job, *job.stored);
-    delete_job_.run_one({job.id});
-    if (forgotten.is_large) return;
-    if (job.epoch.value > 1) delete_attempts_.run({job.id});
-    if (job.epoch.value > 0) delete_all_large_.run({job.id});
+// Those that have ended leave their place together.
+void PlaceTables::leave_for_good(const JobRow& job) {
+    if (!job.stored) return;
+    const bool has_ended = std::holds_alternative<Outcome>(*job.stored);
+    if (has_ended && !one_by_one_)
+        outcome_exit_.add(job.id);
+    else
+        erase(job, *job.stored);
 }
 
-void PlaceTables::write(const LargeChange& change) {
-    const auto& [attempt, kind, bytes] = change;
-    if (bytes)
-        return insert_large_.run_one(
-            {attempt.job, attempt.epoch.value, code(kind), Value::blob(*bytes)});
-    delete_large_.run_one({attempt.job, attempt.epoch.value, code(kind)});
+void PlaceTables::forget(const std::vector<ForgottenJob>& jobs, JobId& at) {
+    for (const auto& forgotten : jobs) {
+        at = forgotten.job.id;
+        leave_for_good(forgotten.job);
+        if (forgotten.is_large) continue;
+        history_.remove(forgotten.job.id);
+        if (one_by_one_) history_.finish_removal();
+    }
+    at = {};
+    outcome_exit_.finish();
+    history_.finish_removal();
+    // While its row is there, no range goes over what it leaves.
+    for (const auto& forgotten : jobs)
+        if (forgotten.is_large) history_.remove_without_history(forgotten.job.id);
 }
 
 Found PlaceTables::line_after(const LineQuery& query) {

@@ -10,8 +10,9 @@
 #include "store/sqlite/db/batch_insert.h"
 #include "store/sqlite/db/statement.h"
 #include "store/sqlite/tables/forget_notes.h"
+#include "store/sqlite/tables/history_tables.h"
 #include "store/sqlite/tables/load.h"
-#include "store/sqlite/tables/run_exit.h"
+#include "store/sqlite/tables/range_delete.h"
 #include "store/sqlite/tables/wakes.h"
 
 namespace perdure::store::sqlite {
@@ -23,9 +24,9 @@ public:
     // Brings the tables to what the rows say. `at` is the job whose turn it is, if it is one's.
     void save(const std::vector<JobRow*>& jobs, JobId& at);
     void write_one_by_one() { one_by_one_ = true; }
-    // The job, its place and its history are no more.
-    void forget(const ForgottenJob& forgotten);
-    void write(const LargeChange& change);
+    // The jobs, their places and their history are no more.
+    void forget(const std::vector<ForgottenJob>& jobs, JobId& at);
+    void write(const LargeChange& change) { history_.write(change); }
 
     std::uint32_t read_line(const LineQuery& query, const TakeRow& take) override;
     std::vector<ShapeId> shapes_blocked_on(const Thing& thing, ShapeId behind,
@@ -68,16 +69,17 @@ private:
     void erase(const JobRow& job, const PlaceRow& place);
     void erase_ready(const JobRow& job, const Ready& ready);
     void erase_notes(const JobRow& job, const Ready& ready);
+    void leave_for_good(const JobRow& job);
 
     Loader& load_;
     BatchInsert insert_job_, insert_ready_, insert_run_, insert_outcome_;
-    Statement insert_timer_, insert_blocked_, insert_wait_, delete_wait_, delete_job_;
-    Statement delete_timer_, delete_ready_, delete_blocked_, delete_outcome_;
+    Statement insert_timer_, insert_blocked_, insert_wait_, delete_wait_;
+    Statement delete_timer_, delete_ready_, delete_blocked_;
     Statement insert_line_, delete_line_, insert_want_, delete_want_;
-    Statement save_attempt_, delete_attempts_, insert_large_, delete_large_, delete_all_large_;
     Statement line_after_, whole_line_after_, next_shape_, blocked_line_, wanting_, kept_;
     Statement delete_stretch_, delete_like_stretch_, run_row_;
-    RunExit run_exit_;
+    RangeDelete run_exit_, outcome_exit_;
+    HistoryTables history_;
     Wakes wakes_;
     ForgetNotes forget_notes_;
     bool one_by_one_ = false;

@@ -50,7 +50,6 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
       ledger_(c,
               "INSERT INTO recovery (id, job, epoch, detector, incident, cause, happened_on, body)"
               " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
-      forget_ledger_(c, "DELETE FROM recovery WHERE job = ?"),
       save_session_(c,
                     "INSERT OR REPLACE INTO session (id, machine, boot, device, inode, life,"
                     " worker, is_open, stream, assignments, heartbeat, content_hash, seen, renewal,"
@@ -158,13 +157,12 @@ void SmallTables::write_others(const WriteSet& set) {
     if (set.service) copies.save(*set.service);
 }
 
-void SmallTables::forget(const ForgottenJob& forgotten) {
+void SmallTables::forget_relations(const ForgottenJob& forgotten) {
     const auto id = forgotten.job.id;
     if (forgotten.has_awaited) forget_awaited_.run({id});
     if (forgotten.has_added) forget_added_.run({id});
     if (forgotten.is_large) return;
     if (forgotten.has_made) forget_made_.run({id});
-    forget_ledger_.run({id});
 }
 
 void SmallTables::write(const HolderChange& change) {

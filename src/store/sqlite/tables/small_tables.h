@@ -18,8 +18,8 @@ public:
     // Rows of jobs; `at` is the one whose turn it is.
     void write_rows_of_jobs(const WriteSet& set, JobId& at);
     void write_others(const WriteSet& set);
-    // All that belongs to a job and is in none of its places.
-    void forget(const ForgottenJob& forgotten);
+    // What a job that is removed has waited for, and its callbacks.
+    void forget_relations(const ForgottenJob& forgotten);
     std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max);
 
 private:
@@ -38,7 +38,7 @@ private:
     Statement pause_;
     Statement limit_, take_key_, take_limit_, release_key_, release_limit_, release_odd_;
     Statement await_, tell_, add_, made_, forget_awaited_, forget_added_, forget_made_;
-    Statement ledger_, forget_ledger_;
+    Statement ledger_;
     Statement save_session_, save_directory_, delete_session_, delete_directory_;
     Statement put_key_, drop_key_, old_keys_;
     Statement owe_end_, pay_end_, owe_thing_, pay_thing_, owe_removal_, pay_removal_;

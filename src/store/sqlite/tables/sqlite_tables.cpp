@@ -28,10 +28,10 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
         places_.write(change);
     }
     small_.write_rows_of_jobs(set, at);
+    places_.forget(set.forgotten, at);
     for (const auto& forgotten : set.forgotten) {
         at = forgotten.job.id;
-        places_.forget(forgotten);
-        small_.forget(forgotten);
+        small_.forget_relations(forgotten);
     }
     at = {};
     for (const auto& piece : set.leftovers) leftovers_.remove(piece);

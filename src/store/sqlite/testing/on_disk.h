@@ -116,13 +116,14 @@ protected:
         const auto opened = SqliteStore::open({.path = database()}, Timing{});
         return opened ? Error{Errc::invalid, "it was opened"} : opened.error();
     }
-    std::vector<FsckFinding> fsck() {
+    FsckReport fsck_report() {
         const auto directory = DataDirectory::open(folder);
         EXPECT_TRUE(directory.has_value());
-        const auto findings = fsck_offline(*directory, Timing{});
-        EXPECT_TRUE(findings.has_value()) << (findings ? "" : findings.error().what);
-        return findings ? *findings : std::vector<FsckFinding>{};
+        const auto report = fsck_offline(*directory, Timing{});
+        EXPECT_TRUE(report.has_value()) << (report ? "" : report.error().what);
+        return report ? *report : FsckReport{};
     }
+    std::vector<FsckFinding> fsck() { return fsck_report().findings; }
 
     template <class T>
     static Task<void> keep(Task<T> task, std::optional<T>& result) {

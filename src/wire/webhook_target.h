@@ -21,8 +21,8 @@ struct Target {
     std::string text() const;
 };
 
-// invalid: not http or https, a user or password in it, no host, a bad port, or a character that
-// must be written as %XX.
+// invalid: not http or https, a user or password in it, no host, a bad port or one that is not for
+// webhooks, or a character that must be written as %XX.
 Result<Target> parse_target(std::string_view url);
 
 }  // namespace perdure

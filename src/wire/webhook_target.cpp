@@ -1,7 +1,9 @@
-#include "webhook/target.h"
+#include "wire/webhook_target.h"
 
 #include <algorithm>
 #include <charconv>
+
+#include "core/job/webhook.h"
 
 namespace perdure {
 namespace {
@@ -77,6 +79,9 @@ Result<Target> parse_target(std::string_view url) {
         return bad_url("no user or password may stand in it; sign with `secret` instead");
     if (!take_host(authority, target)) return bad_url("its host is none");
     if (!take_port(authority, target)) return bad_url("its port must be a number from 1 to 65535");
+    if (!is_webhook_port(target.port))
+        return bad_url(std::to_string(target.port) +
+                       " is no port for webhooks: only 80, 443, and 1024 and above are");
     return target;
 }
 
