@@ -36,23 +36,20 @@ std::vector<SessionId> Audit::sessions() const {
     return named;
 }
 
-void Audit::add(const SessionView& session) {
-    auto attempts = runs_[session.session];
-    runs_.erase(session.session);
-    for (const auto& run : session.runs) {
-        if (attempts.erase(run.attempt) == 0 || session.open) continue;
+void Audit::add(const OwnerView& session) {
+    for (const auto& [attempt, release_after] : runs_[session.session])
         // It may still report until a sweep gives it up (O1, O5).
-        if (is_overdue(session.lease_deadline + run.terms.release_after, session.clock))
-            found_.push_back({run.attempt.job, "runs in a session that has ended"});
-    }
-    for (const auto& attempt : attempts)
-        found_.push_back({attempt.job, "runs in a session that does not know it"});
+        if (!session.open && is_overdue(session.lease_deadline + release_after, session.clock))
+            found_.push_back({attempt.job, "runs in a session that has ended"});
+    runs_.erase(session.session);
 }
 
 void Audit::miss(SessionId session) {
-    for (const auto& attempt : runs_[session])
+    const auto found = runs_.find(session);
+    if (found == runs_.end()) return;
+    for (const auto& [attempt, release_after] : found->second)
         found_.push_back({attempt.job, "runs in a session that is not there"});
-    runs_.erase(session);
+    runs_.erase(found);
 }
 
 std::vector<AuditProblem> Audit::problems() const {
@@ -78,7 +75,7 @@ void Audit::check(const JobView& job, const ServiceTick& clock) {
     check_deadlines(job, clock);
     check_relations(job);
     held_.erase(job.id);
-    if (job.run) runs_[job.run->session].insert(job.run->attempt);
+    if (job.run) runs_[job.run->session][job.run->attempt] = job.run->terms.release_after;
 }
 
 void Audit::check_place(const JobView& job) {
@@ -96,7 +93,9 @@ void Audit::check_place(const JobView& job) {
 }
 
 void Audit::check_attempts(const JobView& job) {
+    const bool are_all = job.attempts.size() < attempts_shown_max;
     Epoch epoch;
+    if (!are_all) epoch = Epoch{job.attempts.front().epoch.value - 1};
     for (const auto& attempt : job.attempts) {
         epoch = epoch.next();
         note(job, attempt.epoch != epoch, "an epoch is missing or doubled");
@@ -144,7 +143,8 @@ void Audit::check_relations(const JobView& job) {
                    [](const CallbackOf& of, const MadeCallback& made) {
                        return of.generation == made.generation && of.number == made.number;
                    });
-    note(job, !as_owed, "its ends have made other callbacks than they should");
+    const bool are_all = job.made.size() < made_shown_max;
+    note(job, are_all && !as_owed, "its ends have made other callbacks than they should");
     const bool all_ended = std::all_of(job.awaited.begin(), job.awaited.end(),
                                        [](const AwaitedView& a) { return a.ended.has_value(); });
     note(job, job.state == JobState::waiting && all_ended,

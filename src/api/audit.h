@@ -27,7 +27,8 @@ public:
     void add(const AuditView& view);
     // Those that something runs in, as far as they have not been added or missed.
     std::vector<SessionId> sessions() const;
-    void add(const SessionView& session);
+    void add(const OwnerView& session);
+    // It is not there, unless it was added.
     void miss(SessionId session);
 
     // All that does not fit, once the last range was added.
@@ -48,7 +49,8 @@ private:
     void note(const JobView& job, bool is_so, std::string what);
 
     std::vector<AuditProblem> found_;
-    std::map<SessionId, std::set<AttemptKey>> runs_;
+    // By session: what runs in it, and how long it may after the lease.
+    std::map<SessionId, std::map<AttemptKey, Duration>> runs_;
     std::map<JobId, std::set<Thing>> held_;  // by jobs that have not been looked at yet
     std::set<Thing> taken_;
     using LineForThing = std::pair<Thing, Shape>;

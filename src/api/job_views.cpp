@@ -267,9 +267,19 @@ void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& pro
     out.end_object();
 }
 
-void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
-               const SessionNames& workers, const LiveProgress& progress,
-               const RecoveryPage& recoveries) {
+void write_attempts(JsonWriter& out, const JobShown& shown, std::string_view next) {
+    const auto& attempts = shown.job.attempts;
+    out.key("attempts");
+    out.begin_array();
+    for (const auto& attempt : attempts) write_attempt(out, attempt, shown.workers);
+    out.end_array();
+    const bool are_all = attempts.empty() || attempts.front().epoch <= Epoch{1};
+    if (!are_all) out.field(next, attempts.front().epoch.value);
+}
+
+void write_job(JsonWriter& out, const JobShown& shown, const ServiceTick& clock,
+               const LiveProgress& progress, const RecoveryPage& recoveries) {
+    const auto& [job, workers] = shown;
     out.begin_object();
     out.field("id", job.id);
     out.field("state", to_string(job.state));
@@ -289,10 +299,7 @@ void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
     }
     write_awaited(out, job);
     write_callbacks(out, job);
-    out.key("attempts");
-    out.begin_array();
-    for (const auto& attempt : job.attempts) write_attempt(out, attempt, workers);
-    out.end_array();
+    write_attempts(out, shown, "attempts_next");
     write_recoveries_of_job(out, recoveries);
     out.end_object();
 }

@@ -1,23 +1,25 @@
 // What people see of a job, as JSON (docs/protocol/http.md).
 #pragma once
 
-#include <map>
 #include <string>
+#include <string_view>
 
 #include "base/id.h"
 #include "core/ownership/service_time.h"
 #include "ports/catalogue.h"
 #include "ports/views.h"
 #include "server/sessions/live_progress.h"
-#include "server/sessions/session_names.h"
 #include "wire/json_writer.h"
 
 namespace perdure {
 
 void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& progress);
-void write_job(JsonWriter& out, const JobView& job, const ServiceTick& clock,
-               const SessionNames& workers, const LiveProgress& progress,
-               const RecoveryPage& recoveries);
+// Its newest attempt must be among those that are shown.
+void write_job(JsonWriter& out, const JobShown& shown, const ServiceTick& clock,
+               const LiveProgress& progress, const RecoveryPage& recoveries);
+// As the field `attempts`, oldest first. If there are earlier ones, `next` is the name of the field
+// that says before which epoch.
+void write_attempts(JsonWriter& out, const JobShown& shown, std::string_view next);
 // One whose rows cannot be understood: what is known, and what to do (C9).
 void write_damaged_job(JsonWriter& out, JobId id, const std::string& why);
 // How it ended, and what it left. Only for a job that has ended.

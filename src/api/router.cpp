@@ -32,6 +32,7 @@ const std::array routes = {
     Route{get, "/v1/worker/stream", working, Scope::instance, nullptr, stream_work},
     Route{get, "/v1/jobs", viewer, Scope::tenant, list_jobs},
     Route{get, "/v1/jobs/{}", viewer, Scope::job, show_job},
+    Route{get, "/v1/jobs/{}/attempts", viewer, Scope::job, list_attempts},
     Route{get, "/v1/jobs/{}/result", viewer, Scope::job, show_result},
     Route{get, "/v1/jobs/{}/wait", viewer, Scope::job, nullptr, wait_for_job},
     Route{get, "/v1/jobs/{}/why", viewer, Scope::job, explain_job},

@@ -29,6 +29,14 @@ namespace http = boost::beast::http;
 constexpr auto wrong_token_delay = milliseconds(250);
 constexpr std::size_t subject_max = 200;
 
+// Looks at the connection without waiting.
+bool is_gone(Socket& socket) {
+    char byte = 0;
+    const auto count = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count > 0) return false;
+    return count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 class Session final : public ChunkedBody {
 public:
     Session(std::shared_ptr<Api> api, std::shared_ptr<Connection> connection)
@@ -39,7 +47,7 @@ public:
     Task<bool> begin(Response head) override;
     Task<bool> send(std::string bytes, CountedBy counted_by) override;
     void give_up() override { connection_->deadline = api_->clock.boot(); }
-    bool peer_is_gone() override;
+    bool peer_is_gone() override { return is_gone(connection_->socket); }
 
 private:
     Task<void> answer(Request request);
@@ -48,6 +56,7 @@ private:
     void note(const Route& route, const Request& request, const Response& response);
     Task<void> answer_in_pieces(const Route& route, const Request& request);
     Task<Response> handle(const Route& route, const Request& request);
+    Task<Response> handle_watched(const Route& route, Request request);
     Task<void> write_counted(const Request& request, Response response);
     Task<void> write(Response response);
     Task<bool> write_out(std::string body, std::string_view tail = {});
@@ -104,7 +113,13 @@ Task<void> Session::answer(Request request) {
         co_await answer_in_pieces(*routed.route, request);
         co_return;
     }
-    auto response = co_await handle(*routed.route, request);
+    const bool is_peoples_read =
+        request.method == Method::get && peer_of(request.path) == Peer::person;
+    Response response;
+    if (is_peoples_read)
+        response = co_await handle_watched(*routed.route, request);
+    else
+        response = co_await handle(*routed.route, request);
     note(*routed.route, request, response);
     const auto took = api_->clock.boot() - began_at;
     api_->metrics.answered(routed.route->pattern, response.status, took);
@@ -188,6 +203,21 @@ Task<Response> Session::handle(const Route& route, const Request& request) {
     co_return problem(error(Errc::corrupt, "the server failed at this request; its log says more"));
 }
 
+// What is read for somebody who has gone is given up. Whoever sends the next request already is
+// there: then nobody looks any further.
+Task<Response> Session::handle_watched(const Route& route, Request request) {
+    request.gone = std::make_shared<std::atomic<bool>>(false);
+    auto look = [gone = request.gone,
+                 connection = connection_](const boost::system::error_code& failure) {
+        if (!failure && is_gone(connection->socket)) *gone = true;
+    };
+    connection_->socket.async_wait(Socket::wait_read, std::move(look));
+    auto response = co_await handle(route, request);
+    boost::system::error_code ignored;
+    connection_->socket.cancel(ignored);
+    co_return response;
+}
+
 // Ends properly only if the handler says that all is well: otherwise the peer must see a break.
 Task<void> Session::answer_in_pieces(const Route& route, const Request& request) {
     began_ = false;
@@ -245,14 +275,6 @@ Task<bool> Session::send(std::string bytes, CountedBy counted_by) {
     if (is_http_1_0_) co_return co_await write_out(std::move(bytes));
     fmt::format_to(std::back_inserter(head_), "{:x}\r\n", bytes.size());
     co_return co_await write_out(std::move(bytes), "\r\n");
-}
-
-bool Session::peer_is_gone() {
-    char byte = 0;
-    const auto count =
-        ::recv(connection_->socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (count > 0) return false;
-    return count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 }  // namespace

@@ -152,4 +152,26 @@ Asked ask(Api& api, Terminal& term, const ApiRequest& request) {
     return {std::move(answer->body), ExitCode::ok, answer->status};
 }
 
+Asked ask_pages(Api& api, Terminal& term, const Pages& pages) {
+    const char mark = pages.target.find('?') == std::string::npos ? '?' : '&';
+    boost::json::array lines;
+    boost::json::array damaged;
+    for (std::string from;;) {
+        auto asked = ask(api, term, {.target = pages.target + from});
+        if (!asked) return asked;
+        auto& page = *asked.body;
+        for (const auto& line : list_of(page, pages.list)) lines.push_back(line);
+        for (const auto& row : list_of(page, "damaged")) damaged.push_back(row);
+        const bool is_enough = pages.until == Pages::Until::lines && !lines.empty();
+        if (!is_enough && has(page, "next")) {
+            from = fmt::format("{}{}={}", mark, pages.cursor, escaped(text_of(page, "next")));
+            continue;
+        }
+        if (!page.is_object()) return asked;
+        page.as_object()[pages.list] = std::move(lines);
+        if (!damaged.empty()) page.as_object()["damaged"] = std::move(damaged);
+        return asked;
+    }
+}
+
 }  // namespace perdure::cli

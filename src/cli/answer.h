@@ -47,6 +47,15 @@ struct Asked {
     explicit operator bool() const { return body.has_value(); }
 };
 Asked ask(Api& api, Terminal& term, const ApiRequest& request);
+// A list that a server gives page by page, as one answer.
+struct Pages {
+    std::string target;
+    std::string_view list;    // the field that has the lines
+    std::string_view cursor;  // the parameter that takes a page's `next`
+    // Until there are some lines, or none are left: a page may be empty and have a next one.
+    enum class Until { lines, end } until = Until::end;
+};
+Asked ask_pages(Api& api, Terminal& term, const Pages& pages);
 // No server was reached: says where, and how to start one.
 ExitCode unreachable(Terminal& term, const Api& api, const Error& error);
 

@@ -145,8 +145,11 @@ void add_job_family(std::vector<Command>& all) {
     all.push_back({.path = "job show",
                    .group = job_group,
                    .summary = "everything about one job, with its timeline",
-                   .example = "  perdure job show 06na5x0g00000",
+                   .example = "  perdure job show 06na5x0g00000\n"
+                              "  perdure job show 06na5x0g00000 --before 101",
                    .words = {one_id},
+                   .options = {{"--before", "N",
+                                "only its attempts before the Nth; 100 are shown at a time"}},
                    .settings = server_settings,
                    .run = show_job});
     all.push_back({.path = "job wait",

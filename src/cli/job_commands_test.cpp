@@ -258,6 +258,32 @@ TEST(Jobs, are_a_table_for_people_and_a_document_for_programs) {
     EXPECT_EQ(stage.err, "");
 }
 
+// Nothing was found so far is not the same as nothing is there.
+TEST(Jobs, are_looked_for_on_further_pages_while_none_is_found) {
+    Stage stage;
+    stage.expect("GET /v1/jobs?key=rare",
+                 json_answer(200, R"j({"jobs":[],"next":"06na5x0g00009"})j"));
+    stage.expect("GET /v1/jobs?key=rare&before=06na5x0g00009",
+                 json_answer(200, R"j({"jobs":[{"id":"06na5x0g00000","state":"ready"}]})j"));
+    EXPECT_EQ(stage.run({"jobs", "--key", "rare"}), 0);
+    EXPECT_TRUE(contains(stage.out, "06na5x0g00000  ready")) << stage.out;
+    EXPECT_EQ(stage.err, "");
+}
+
+TEST(JobShow, leads_to_attempts_that_are_too_many_for_one_page) {
+    Stage stage;
+    stage.expect("GET /v1/jobs/" + id, job(R"j("state":"ready","attempts":[{"epoch":101,
+        "claimed_at":"2026-11-15T11:00:01Z"}],"attempts_next":101)j"));
+    EXPECT_EQ(stage.run({"job", "show", id}), 0);
+    EXPECT_TRUE(contains(stage.err, "perdure job show " + id + " --before 101")) << stage.err;
+    stage.expect("GET /v1/jobs/" + id + "/attempts?before=101&limit=100",
+                 json_answer(200, R"j({"attempts":[{"epoch":1,
+                     "claimed_at":"2026-11-15T11:00:01Z"}]})j"));
+    EXPECT_EQ(stage.run({"job", "show", id, "--before", "101"}), 0);
+    EXPECT_TRUE(contains(stage.out, "attempt 1 claimed")) << stage.out;
+    EXPECT_EQ(stage.err, "");
+}
+
 TEST(JobShow, tells_the_timeline_with_the_rules_that_decided) {
     Stage stage;
     stage.expect("GET /v1/jobs/" + id, job(R"j("state":"quarantined","queue":"default",

@@ -31,6 +31,19 @@ TEST(Limits, are_set_to_whole_numbers) {
     EXPECT_EQ(stage.run({"limits", "set", "licences", "two"}), 2);
 }
 
+TEST(Lists, are_walked_page_by_page) {
+    Stage stage;
+    stage.expect("GET /v1/limits", json_answer(200, R"j({"limits":[{"name":"a","taken":0,"max":1}],
+        "next":"a"})j"));
+    stage.expect("GET /v1/limits?after=a",
+                 json_answer(200, R"j({"limits":[{"name":"b","taken":1,"max":2}]})j"));
+    EXPECT_EQ(stage.run({"limits"}), 0);
+    EXPECT_EQ(stage.out,
+              "LIMIT  TAKEN  MAX\n"
+              "a      0      1\n"
+              "b      1      2\n");
+}
+
 TEST(Workers, show_who_is_silent) {
     Stage stage;
     stage.expect("GET /v1/workers", json_answer(200, R"j({"workers":[{"worker":"anvil","slots":4,

@@ -23,6 +23,10 @@ struct LogCut {
     std::uint64_t end = 0;
 };
 
+struct OutputRemoved {
+    bool unfinished = false;  // some is left: call again, if only with no jobs
+};
+
 class Blobs {
 public:
     virtual ~Blobs() = default;
@@ -37,8 +41,9 @@ public:
     // At most `max` bytes from `offset` on; empty beyond the end or if nothing was ever printed.
     virtual Task<Result<LogPiece>> read(AttemptKey attempt, std::uint64_t offset,
                                         std::size_t max) = 0;
-    // Retention: all output of these jobs.
-    virtual Task<Result<void>> remove(std::vector<JobId> jobs) = 0;
+    // Retention: all output of these jobs, a piece at a time (C8). What one call cannot finish is
+    // durably owed, and the next one goes on with it.
+    virtual Task<Result<OutputRemoved>> remove(std::vector<JobId> jobs) = 0;
 };
 
 }  // namespace perdure

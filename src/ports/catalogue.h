@@ -1,11 +1,20 @@
 // Catalogue: what people look at. Reads only; each answer is one consistent snapshot, may be a
 // moment old, and no decision rests on it. Stores implement it beside `Store`.
+//
+// No read touches more than a bounded number of rows (C8): what does not fit is said in pieces,
+// each with the place where the next one begins. A piece may be empty and still have a next one:
+// nothing was found yet. overloaded: too many reads wait, or this one took too long.
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <compare>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -15,6 +24,27 @@
 #include "ports/views.h"
 
 namespace perdure {
+
+// Who asks. A read of somebody who has gone is not begun, or given up.
+struct ReadTerms {
+    std::shared_ptr<const std::atomic<bool>> gone = nullptr;
+
+    bool is_given_up() const { return gone && gone->load(); }
+};
+
+struct JobQuery {
+    JobId job;
+    AttemptWindow attempts = {};
+};
+using SessionNames = std::map<SessionId, std::string>;  // the workers behind sessions
+struct JobShown {
+    JobView job;
+    SessionNames workers;  // who had the attempts that are shown, as far as that is known
+};
+
+// So many jobs are looked at for one page, and so many of them read as a whole.
+inline constexpr std::uint32_t list_walk_max = 10'000;
+inline constexpr std::uint32_t list_read_max = 2'000;
 
 struct JobFilter {
     std::string tenant = "default";
@@ -80,6 +110,50 @@ struct Overview {
     ServiceTick clock;
 };
 
+// So many rows at most are added up by one read.
+inline constexpr std::uint32_t piece_rows_max = 5'000;
+
+// Queues in order of their names. One with very many kinds and shares may come in several pieces:
+// then its counts are to be added up.
+struct QueuePlace {
+    std::string queue;  // behind this one,
+    std::string kind;   // or within it, behind these
+    std::string share;
+    friend auto operator<=>(const QueuePlace&, const QueuePlace&) = default;
+};
+// Behind all that a queue of this name has.
+inline QueuePlace behind_queue(std::string name) { return {std::move(name), "\x7f", ""}; }
+struct QueuePiece {
+    std::vector<QueueLine> queues;
+    std::optional<QueuePlace> next;
+};
+// Limits in order of their names; what is taken of one may come in several pieces, too.
+struct LimitPlace {
+    std::string name;        // from this one on,
+    std::uint32_t slot = 0;  // and of it, behind this slot
+};
+struct LimitPiece {
+    std::vector<LimitLine> limits;
+    std::optional<LimitPlace> next;
+};
+// How many attempts run in which sessions: to be added up over all pieces, then asked for workers.
+using RunCounts = std::map<SessionId, std::uint32_t>;
+struct RunPiece {
+    RunCounts running;
+    std::optional<JobId> next;
+};
+// Workers in order of their sessions' ids.
+struct WorkerQuery {
+    std::string tenant = "default";
+    std::shared_ptr<const RunCounts> running;
+    SessionId after = {};
+};
+struct WorkerPiece {
+    std::vector<WorkerLine> workers;
+    ServiceTick clock;
+    std::optional<SessionId> next;
+};
+
 // So many entries of the ledger are looked at by one read: one that finds no more of those that are
 // wanted says where to go on (C8).
 inline constexpr std::uint32_t ledger_walk_max = 1'000;
@@ -112,9 +186,22 @@ struct RecoveryPage {
 class Catalogue {
 public:
     virtual ~Catalogue() = default;
-    virtual Task<Result<RecoveryPage>> recoveries(RecoveryFilter filter) = 0;
-    virtual Task<Result<JobPage>> list(JobFilter filter) = 0;
-    virtual Task<Result<Overview>> overview(std::string tenant) = 0;
+    // not_found; corrupt: its rows cannot be understood.
+    virtual Task<Result<JobShown>> job(JobQuery query, ReadTerms terms = {}) = 0;
+    virtual Task<Result<RecoveryPage>> recoveries(RecoveryFilter filter, ReadTerms terms = {}) = 0;
+    virtual Task<Result<JobPage>> list(JobFilter filter, ReadTerms terms = {}) = 0;
+    virtual Task<Result<QueuePiece>> queues(std::string tenant, QueuePlace after,
+                                            ReadTerms terms = {}) = 0;
+    virtual Task<Result<LimitPiece>> limits(std::string tenant, LimitPlace from,
+                                            ReadTerms terms = {}) = 0;
+    virtual Task<Result<RunPiece>> running(JobId after, ReadTerms terms = {}) = 0;
+    virtual Task<Result<WorkerPiece>> workers(WorkerQuery query, ReadTerms terms = {}) = 0;
+    // Those that exist and can be understood.
+    virtual Task<Result<std::vector<OwnerView>>> owners(std::vector<SessionId> sessions,
+                                                        ReadTerms terms = {}) = 0;
+    // Who holds a key or limit, at most `max` of them.
+    virtual Task<Result<std::vector<JobId>>> holders(Thing thing, std::uint32_t max,
+                                                     ReadTerms terms = {}) = 0;
 };
 
 }  // namespace perdure

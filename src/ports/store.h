@@ -89,15 +89,19 @@ public:
     // Facts. Each is one consistent snapshot.
     virtual Task<Result<ServiceView>> service() = 0;
     virtual Task<Result<SessionView>> session(SessionId session) = 0;
+    // The same without what runs in it: one row.
+    virtual Task<Result<OwnerView>> owner(SessionId session) = 0;
     // The latest session of the directory, open or ended, and the attempts that it still owns.
     virtual Task<Result<std::optional<SessionView>>> opening(StateDirectory directory) = 0;
     // What a sweep must look at besides attempts, at most `limit` of each kind.
     virtual Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) = 0;
-    virtual Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids) = 0;
+    virtual Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids,
+                                                    AttemptWindow attempts = {}) = 0;
     virtual Task<Result<std::optional<JobId>>> job_of_key(std::string tenant,
                                                           std::string idempotency_key) = 0;
-    // Jobs after `after` in order of id, with all that fsck compares. For fsck and checkers.
-    virtual Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) = 0;
+    // A piece of all that fsck compares, jobs in order of their ids and at most `limit` of them;
+    // with many attempts, fewer. For fsck and checkers.
+    virtual Task<Result<AuditView>> audit(AuditPlace after, std::uint32_t limit) = 0;
 };
 
 // A store that lives in the process of its server, and dies with it. For simulations: what had

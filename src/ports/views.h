@@ -49,6 +49,15 @@ struct AttemptView {
     EvidenceRef evidence;  // of its result, or of its late result
 };
 
+// Which attempts of a job are shown: the newest before one, at most so many (C8). Any of them can
+// be reached like that.
+inline constexpr std::uint32_t attempts_shown_max = 1'000;
+struct AttemptWindow {
+    Epoch before{UINT32_MAX};
+    std::uint32_t max = attempts_shown_max;
+};
+inline AttemptWindow only(Epoch epoch) { return {.before = epoch.next(), .max = 1}; }
+
 // The row in `run`.
 struct RunView {
     AttemptKey attempt;
@@ -95,6 +104,17 @@ struct SessionView {
     ServiceTick clock;
 };
 
+// A session without what runs in it.
+struct OwnerView {
+    SessionId session;
+    StateDirectory directory;
+    std::string worker;
+    bool open = false;
+    ServiceTime lease_deadline;
+    ServiceTime heard_at;
+    ServiceTick clock;
+};
+
 // What a sweep has to look at besides attempts. Hints: it judges by itself (Sweep).
 struct OverdueView {
     ServiceTick clock;
@@ -127,7 +147,9 @@ struct JobView {
     Epoch epoch;
     std::uint32_t generation = 1;
     ServiceTime submitted_at;
-    std::vector<AttemptView> attempts;  // in order of epochs, all generations
+    // In order of epochs, all generations: those of the window that was asked for. Epochs are
+    // without gaps from 1 on.
+    std::vector<AttemptView> attempts;
     // Where it is; which of them are set depends on the state.
     std::optional<ServiceTime> queue_deadline;
     std::optional<ServiceTime> total_deadline;
@@ -166,17 +188,26 @@ struct HolderView {
     JobId job;
 };
 
+// Where an audit goes on. Holders come first.
+struct AuditPlace {
+    JobId job;                                        // behind this one
+    std::optional<HolderView> holder = std::nullopt;  // there are more holders, behind this one
+};
+
+// So many made callbacks of a job are shown, the oldest; nobody compares those of a job with more.
+inline constexpr std::uint32_t made_shown_max = 1'000;
+
+// A piece of all that is stored (C8): some of the holders, or all that are left and some jobs.
 struct AuditView {
     std::vector<JobView> jobs;
-    std::vector<HolderView> holders;  // all of them, in the first range only
-    std::vector<JobId> owed_ends;     // of which not all who wait know yet (C8); likewise
-    std::vector<Thing> owed_things;   // that were not offered to all who wait (C8); likewise
-    std::uint64_t repairs = 0;        // promotions that only the sweep made: our bugs
-    std::uint64_t fenced = 0;         // refusals counted
+    std::vector<HolderView> holders;
+    std::vector<JobId> owed_ends;    // of which not all who wait know yet (C8); the first piece's
+    std::vector<Thing> owed_things;  // that were not offered to all who wait (C8); likewise
+    std::uint64_t repairs = 0;       // promotions that only the sweep made: our bugs
+    std::uint64_t fenced = 0;        // refusals counted
     ServiceTick clock;
-    JobId last;                    // of this range: the next one begins behind it
-    std::vector<Damaged> damaged;  // jobs of this range that cannot be understood
-    bool more = false;
+    std::vector<Damaged> damaged;    // jobs of this piece that cannot be understood
+    std::optional<AuditPlace> next;  // empty: that was all
 };
 
 }  // namespace perdure

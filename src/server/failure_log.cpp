@@ -79,7 +79,8 @@ Task<void> FailureLog::run(Stop& stop) {
 Task<void> FailureLog::tell(std::vector<Entry> entries) {
     std::vector<JobId> ids;
     for (const auto& entry : entries) ids.push_back(entry.job);
-    auto jobs = co_await store_.jobs(std::move(ids));
+    const AttemptWindow newest{.max = 1};
+    auto jobs = co_await store_.jobs(std::move(ids), newest);
     if (!jobs) co_return;  // whoever cannot read has other lines to write
     for (const auto& entry : entries) {
         const auto job = std::find_if(jobs->begin(), jobs->end(),
@@ -99,11 +100,11 @@ void FailureLog::tell(const JobView& job, bool alarming) const {
         log_.write(level, "job failed", "job", job.id.text(), "state", to_string(job.state),
                    "cause", to_string(job.cause), "exit_code", exit_code_of(attempt), "command",
                    command_of(*job.spec), "detail", detail_of(attempt), "rule", job.rule,
-                   "attempts", job.attempts.size(), "queue", job.spec->queue, "kind",
+                   "attempts", job.epoch.value, "queue", job.spec->queue, "kind",
                    job.spec->kind);
     } else if (alarming) {
         log_.write(Level::critical, "job crashed again and may do so for ever", "job",
-                   job.id.text(), "cause", to_string(cause), "attempts", job.attempts.size());
+                   job.id.text(), "cause", to_string(cause), "attempts", job.epoch.value);
     }
 }
 

@@ -142,16 +142,11 @@ Task<Result<Cancelled>> JobService::cancel(JobId job) {
 
 Task<Result<JobView>> JobService::job(JobId id) {
     std::vector<JobId> ids{id};
-    auto found = co_await store_.jobs(std::move(ids));
+    const AttemptWindow newest{.max = 1};
+    auto found = co_await store_.jobs(std::move(ids), newest);
     if (!found) co_return found.error();
     if (found->empty()) co_return error(Errc::not_found, "there is no job " + id.text());
     co_return std::move(found->front());
-}
-
-Task<SessionNames> JobService::workers_of(const JobView& job) {
-    std::vector<SessionId> sessions;
-    for (const auto& attempt : job.attempts) sessions.push_back(attempt.session);
-    return names_of_workers(store_, std::move(sessions));
 }
 
 Task<Result<void>> JobService::hold(JobId job) { return apply(Hold{job, true}); }

@@ -16,7 +16,6 @@
 #include "server/dispatcher.h"
 #include "server/group_commit.h"
 #include "server/recovery/old_process.h"
-#include "server/sessions/session_names.h"
 #include "wire/job_json.h"
 
 namespace perdure {
@@ -56,9 +55,8 @@ public:
     Task<Result<CallbackAdded>> add_callback(JobId job, Callback callback);
     // Durable when answered (E1).
     Task<Result<Cancelled>> cancel(JobId job);
+    // With its newest attempt alone.
     Task<Result<JobView>> job(JobId id);
-    // Who had its attempts, as far as that is known.
-    Task<SessionNames> workers_of(const JobView& job);
     Task<Result<void>> hold(JobId job);
     Task<Result<void>> unhold(JobId job);
     // A process that may still run is stopped if it can be reached (E2): before a release, which
@@ -66,10 +64,9 @@ public:
     Task<Result<void>> deal_with_quarantined(DealWithQuarantined act);
     Task<Result<void>> define_limit(DefineLimit limit);
     Task<Result<void>> pause(PauseQueue pause);
-    Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) {
-        return store_.audit(after, limit);
+    Task<Result<AuditView>> audit(AuditPlace after, std::uint32_t limit) {
+        return store_.audit(std::move(after), limit);
     }
-    Task<Result<SessionView>> session(SessionId session) { return store_.session(session); }
     // The newest service time that this server has seen.
     const ServiceTick& clock() const { return commits_.seen().clock; }
     // Tells the session's worker to drain, if its stream ends here.

@@ -40,13 +40,16 @@ Task<bool> Pruner::prune_once() {
     }
     auto& [jobs, is_unfinished] = std::get<Forgotten>(*reply);
     const bool goes_on = is_unfinished;
-    if (jobs.empty()) co_return goes_on;
-    log_.write(Level::info, "retention: removed", "jobs", jobs.size());
-    if (!blobs_) co_return goes_on;
+    if (!jobs.empty()) log_.write(Level::info, "retention: removed", "jobs", jobs.size());
+    const bool has_output = blobs_ && (!jobs.empty() || output_is_left_);
+    if (!has_output) co_return goes_on;
     auto cleared = co_await blobs_->remove(std::move(jobs));
-    if (!cleared)
+    if (!cleared) {
         log_.write(Level::warn, "retention: output left behind", "why", cleared.error().what);
-    co_return goes_on;
+        co_return goes_on;
+    }
+    output_is_left_ = cleared->unfinished;
+    co_return goes_on || output_is_left_;
 }
 
 }  // namespace perdure

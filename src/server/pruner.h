@@ -28,6 +28,7 @@ private:
     Blobs* blobs_;  // nothing: jobs print nothing here
     Log log_;
     std::unique_ptr<Alarm> alarm_;
+    bool output_is_left_ = true;  // an earlier life may have owed some
 };
 
 }  // namespace perdure

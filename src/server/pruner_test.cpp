@@ -20,13 +20,16 @@ public:
     Task<Result<LogPiece>> read(AttemptKey, std::uint64_t, std::size_t) override {
         co_return LogPiece{};
     }
-    Task<Result<void>> remove(std::vector<JobId> jobs) override {
+    Task<Result<OutputRemoved>> remove(std::vector<JobId> jobs) override {
         if (failure) co_return *failure;
-        calls.push_back(std::move(jobs));
-        co_return Result<void>{};
+        ++asked;
+        if (!jobs.empty()) calls.push_back(std::move(jobs));
+        co_return OutputRemoved{.unfinished = pieces-- > 1};
     }
 
     std::vector<std::vector<JobId>> calls;
+    int asked = 0;
+    int pieces = 0;  // that it takes
     std::optional<Error> failure;
 };
 
@@ -140,6 +143,26 @@ TEST_F(PrunerTest, output_that_cannot_be_removed_is_named_and_stops_nothing) {
     clock.pass(seconds(31));
     EXPECT_EQ(left(600), 0U);
     EXPECT_TRUE(log.has("warn: retention: output left behind the log's disk is gone"));
+}
+
+// C8: however much it is, no transaction is long, and nobody waits half a minute for the next one.
+TEST_F(PrunerTest, much_output_is_removed_in_pieces_one_soon_after_the_other) {
+    end_long_ago(3);
+    output.pieces = 40;
+    begin(&output);
+    clock.pass(seconds(31));
+    EXPECT_EQ(output.asked, 40);
+    EXPECT_EQ(output.calls.size(), 1U);
+}
+
+// Of an earlier life.
+TEST_F(PrunerTest, output_that_is_owed_is_removed_although_no_job_is) {
+    output.pieces = 3;
+    begin(&output);
+    clock.pass(seconds(31));
+    EXPECT_EQ(output.asked, 3);
+    clock.pass(minutes(2));
+    EXPECT_EQ(output.asked, 3);
 }
 
 TEST_F(PrunerTest, where_jobs_print_nothing_there_is_nothing_else_to_remove) {

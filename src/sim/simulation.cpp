@@ -7,6 +7,7 @@
 
 #include "base/probe.h"
 #include "ports/catalogue.h"
+#include "ports/pieces.h"
 
 namespace perdure::sim {
 namespace {
@@ -98,7 +99,7 @@ JobView Simulation::job(JobId id) {
 }
 
 AuditView Simulation::audit() {
-    auto view = run_now(store_->audit(JobId{}, everything));
+    auto view = run_now(read_whole_audit(*store_));
     PERDURE_ASSERT(view.has_value());
     return std::move(*view);
 }

@@ -308,7 +308,7 @@ TEST_P(AfterOthers, what_waits_is_counted_and_listed) {
     const auto page = *run(catalogue.list({.states = {JobState::waiting}}));
     ASSERT_EQ(page.jobs.size(), 1U);
     EXPECT_EQ(page.jobs.front().id, second);
-    const auto queues = run(catalogue.overview("default"))->queues;
+    const auto queues = run(read_overview(catalogue, "default"))->queues;
     ASSERT_EQ(queues.size(), 1U);
     EXPECT_EQ(queues.front().jobs[static_cast<std::size_t>(JobState::waiting)], 1U);
 }

@@ -31,6 +31,8 @@ void expect_one_place(const JobView& job) {
 void expect_attempts(const JobView& job) {
     SCOPED_TRACE(describe(job));
     Epoch epoch;
+    if (!job.attempts.empty()) epoch = Epoch{job.attempts.front().epoch.value - 1};
+    EXPECT_EQ(job.attempts.size(), std::min(job.epoch.value, attempts_shown_max));
     for (const auto& attempt : job.attempts) {
         epoch = epoch.next();
         EXPECT_EQ(attempt.epoch, epoch);
@@ -87,7 +89,7 @@ void expect_relations(const JobView& job, const std::map<JobId, const JobView*>&
 }  // namespace
 
 void expect_sound(const AuditView& audit) {
-    EXPECT_FALSE(audit.more);
+    EXPECT_FALSE(audit.next.has_value());
     EXPECT_EQ(audit.repairs, 0U);
     Held held;
     std::set<std::pair<Thing, std::uint32_t>> slots;

@@ -22,7 +22,7 @@ protected:
         return found;
     }
     Overview overview(const std::string& tenant = "default") {
-        const auto view = run(catalogue_.overview(tenant));
+        const auto view = run(read_overview(catalogue_, tenant));
         EXPECT_TRUE(view.has_value());
         return view ? *view : Overview{};
     }

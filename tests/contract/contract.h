@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "ports/pieces.h"
 #include "ports/store.h"
 #include "tests/contract/store_factory.h"
 

@@ -134,8 +134,9 @@ struct DescribeReply {
         return fmt::format("submitted {} {} {}", r.id.value, r.created, to_string(r.state));
     }
     std::string operator()(const BatchSubmitted& r) const {
-        // If there are two reasons, either may be told.
-        if (r.refused) return fmt::format("refused at {}", r.refused->index);
+        if (r.refused)
+            return fmt::format("refused at {}: {}", r.refused->index,
+                               to_string(r.refused->why.code));
         std::string text = "submitted all";
         for (const auto& job : r.jobs) text += " " + (*this)(job);
         return text;

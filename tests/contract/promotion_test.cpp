@@ -29,7 +29,7 @@ protected:
     }
 
     std::uint64_t count(JobState state) {
-        const auto overview = run(dynamic_cast<Catalogue&>(store()).overview("default"));
+        const auto overview = run(read_overview(dynamic_cast<Catalogue&>(store()), "default"));
         return overview->queues.front().jobs[static_cast<std::size_t>(state)];
     }
 

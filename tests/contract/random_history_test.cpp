@@ -59,7 +59,7 @@ private:
 
     void compare_catalogues() {
         auto& catalogue = dynamic_cast<Catalogue&>(store());
-        EXPECT_EQ(describe(*run(catalogue.overview("default"))),
+        EXPECT_EQ(describe(*run(read_overview(catalogue, "default"))),
                   describe(model_.overview("default")));
         JobFilter filter{.limit = static_cast<std::uint32_t>(1 + below(9))};
         for (auto states = below(4); states > 0; --states)

@@ -111,6 +111,24 @@ TEST_P(Retention, a_key_is_kept_as_long_as_its_submit_has_asked_for) {
     EXPECT_TRUE(get<Submitted>(apply(submit_of(spec))).created);
 }
 
+// Ids do not tell who came first: the clock of the server that drew this one was years ahead.
+TEST_P(Retention, a_session_stays_while_a_job_is_there_that_was_submitted_before_it_ended) {
+    const auto first = open_session({.name = "first"});
+    auto early = submit_of(Wanted::job());
+    early.id = JobId{IdSource(0, 0).next(wall + days(4'000))};
+    ASSERT_TRUE(apply(early).has_value());
+    finish(first, run_one(first), wants_to_run_at(wall + days(3'000)));
+    pass(days(3));
+    const auto low = submit(Wanted::job());
+    ASSERT_LT(low, early.id);
+    forget();
+    EXPECT_TRUE(run(store().owner(first)).has_value()) << "an attempt names it";
+    for (const auto id : {low, early.id}) ASSERT_TRUE(apply(Cancel{id}).has_value());
+    pass(timing.retention + days(1));
+    forget();
+    EXPECT_TRUE(run(store().owner(first)).is(Errc::not_found));
+}
+
 TEST_P(Retention, a_session_goes_when_no_attempt_can_name_it) {
     const Worker same{.name = "same"};
     const auto first = open_session(same);

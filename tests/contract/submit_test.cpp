@@ -169,6 +169,37 @@ TEST_P(StoreContract, a_batch_is_submitted_whole) {
     for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(again.jobs[i].id, answer.jobs[i].id);
 }
 
+// The first job that cannot be had, and of that the first reason: id, key, limits, what it waits
+// for. As if they were submitted one after another.
+TEST_P(StoreContract, a_batch_with_several_faults_is_refused_for_the_first) {
+    auto twin = Wanted::job();
+    twin.idempotency_key = "twin";
+    auto bad_twin = Wanted::limited("nobody-defined-it");
+    bad_twin.idempotency_key = "twin";
+    bad_twin.after = {{JobId{next_id()}, On::end}};
+    auto waits = Wanted::job();
+    waits.after = bad_twin.after;
+    auto unlimited_waits = Wanted::limited("nobody-defined-it");
+    unlimited_waits.after = bad_twin.after;
+    const auto refusal = [&](std::vector<Submit> jobs) {
+        const auto answer = get<BatchSubmitted>(apply(SubmitAll{std::move(jobs)}));
+        EXPECT_TRUE(answer.refused.has_value());
+        return answer.refused.value_or(BatchSubmitted::Refused{});
+    };
+    auto refused = refusal({submit_of(twin), submit_of(bad_twin), submit_of(waits)});
+    EXPECT_EQ(refused.index, 1U);
+    EXPECT_EQ(refused.why.code, Errc::conflict) << refused.why.what;
+    refused = refusal({submit_of(unlimited_waits), submit_of(twin), submit_of(bad_twin)});
+    EXPECT_EQ(refused.index, 0U);
+    EXPECT_NE(refused.why.what.find("nobody-defined-it"), std::string::npos);
+    auto same_id = submit_of(bad_twin);
+    const auto first = submit_of(Wanted::job());
+    same_id.id = first.id;
+    refused = refusal({first, submit_of(twin), same_id});
+    EXPECT_EQ(refused.index, 2U);
+    EXPECT_NE(refused.why.what.find("id"), std::string::npos) << refused.why.what;
+}
+
 TEST_P(StoreContract, one_bad_job_refuses_its_whole_batch) {
     auto keyed = Wanted::job();
     keyed.idempotency_key = "k";

@@ -116,8 +116,15 @@ Task<Result<OverdueView>> RecordingStore::overdue(WallTime wall, std::uint32_t l
     co_return view;
 }
 
-Task<Result<std::vector<JobView>>> RecordingStore::jobs(std::vector<JobId> ids) {
-    auto views = co_await inner_.jobs(std::move(ids));
+Task<Result<OwnerView>> RecordingStore::owner(SessionId session) {
+    auto view = co_await inner_.owner(session);
+    trace_.add("owner = " + (view ? view->worker : "none"));
+    co_return view;
+}
+
+Task<Result<std::vector<JobView>>> RecordingStore::jobs(std::vector<JobId> ids,
+                                                        AttemptWindow attempts) {
+    auto views = co_await inner_.jobs(std::move(ids), attempts);
     trace_.add("jobs");
     if (views)
         for (const auto& view : *views) trace_.add("  = " + trace_.of(view));
@@ -129,8 +136,8 @@ Task<Result<std::optional<JobId>>> RecordingStore::job_of_key(std::string tenant
     return inner_.job_of_key(std::move(tenant), std::move(idempotency_key));
 }
 
-Task<Result<AuditView>> RecordingStore::audit(JobId after, std::uint32_t limit) {
-    return inner_.audit(after, limit);
+Task<Result<AuditView>> RecordingStore::audit(AuditPlace after, std::uint32_t limit) {
+    return inner_.audit(std::move(after), limit);
 }
 
 }  // namespace perdure::executor

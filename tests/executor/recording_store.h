@@ -30,10 +30,12 @@ public:
     Task<Result<SessionView>> session(SessionId session) override;
     Task<Result<std::optional<SessionView>>> opening(StateDirectory directory) override;
     Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) override;
-    Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids) override;
+    Task<Result<OwnerView>> owner(SessionId session) override;
+    Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids,
+                                            AttemptWindow attempts) override;
     Task<Result<std::optional<JobId>>> job_of_key(std::string tenant,
                                                   std::string idempotency_key) override;
-    Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) override;
+    Task<Result<AuditView>> audit(AuditPlace after, std::uint32_t limit) override;
 
 private:
     std::optional<Error> fault_before(const Group& group);

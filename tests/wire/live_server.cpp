@@ -53,10 +53,10 @@ Task<Result<LogPiece>> MemoryBlobs::read(AttemptKey attempt, std::uint64_t offse
     co_return piece;
 }
 
-Task<Result<void>> MemoryBlobs::remove(std::vector<JobId> jobs) {
+Task<Result<OutputRemoved>> MemoryBlobs::remove(std::vector<JobId> jobs) {
     for (const auto job : jobs)
         std::erase_if(texts_, [&](const auto& entry) { return entry.first.job == job; });
-    co_return Result<void>{};
+    co_return OutputRemoved{};
 }
 
 LiveServer::LiveServer(ApiOptions options)

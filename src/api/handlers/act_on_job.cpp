@@ -35,7 +35,7 @@ Task<Response> deal(Api& api, const Request& request, QuarantineAction action, b
     const DealWithQuarantined act{*id, action, may_still_run};
     auto done = co_await api.server.jobs().deal_with_quarantined(act);
     if (!done) co_return problem(done.error());
-    auto job = co_await api.server.jobs().job(*id);
+    auto job = co_await read_job(api, terms_of(request), *id);
     if (!job) co_return problem(job.error());
     api.bells.ring(*id);
     co_return about(*id, "state", to_string(job->state));
@@ -79,6 +79,7 @@ Task<Response> discard_damaged(Api& api, const Request& request, DiscardRequest 
     if (!done) co_return problem(done.error());
     api.log.write(Level::warn, "a damaged job was discarded by a person", "job", id->text());
     std::vector<JobId> jobs{*id};
+    // What is left then, retention removes.
     auto removed = co_await api.blobs.remove(std::move(jobs));
     if (!removed) api.log.write(Level::warn, "output left behind", "why", removed.error().what);
     api.bells.ring(*id);
@@ -86,10 +87,10 @@ Task<Response> discard_damaged(Api& api, const Request& request, DiscardRequest 
 }
 
 // What the job waited for, as far as it is still there: a retry gets the same inputs.
-Task<Result<std::vector<After>>> awaited_again(Api& api, JobView job) {
+Task<Result<std::vector<After>>> awaited_again(Api& api, const Request& request, JobView job) {
     std::vector<After> others;
     for (const auto& row : job.awaited) {
-        auto other = co_await api.server.jobs().job(row.after.job);
+        auto other = co_await read_job(api, terms_of(request), row.after.job);
         if (other.is(Errc::not_found)) continue;
         if (!other) co_return other.error();
         others.push_back({row.after.job, On::end});
@@ -134,14 +135,14 @@ Task<Response> retry_job(Api& api, const Request& request) {
     RetryWish wish;
     if (const auto misfit = read_body<RetryWish>(request, retry_fields, wish))
         co_return problem(*misfit);
-    auto job = co_await api.server.jobs().job(*id);
+    auto job = co_await read_job(api, terms_of(request), *id);
     if (!job) co_return problem(job.error());
     if (!has_ended(job->state))
         co_return problem(error(Errc::conflict, "the job has not ended yet: cancel it first"));
     if (job->state == JobState::quarantined && !job->discarded)
         co_return problem(
             error(Errc::conflict, "the job is in quarantine: release, accept or discard it"));
-    auto others = co_await awaited_again(api, *job);
+    auto others = co_await awaited_again(api, request, *job);
     if (!others) co_return problem(others.error());
     JobRequest again{.spec = *job->spec, .policy = PolicyWish::settled};
     again.spec.run_at.reset();

@@ -48,7 +48,7 @@ Task<Response> add_callback(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
     if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
-    auto parent = co_await api.server.jobs().job(*id);
+    auto parent = co_await read_job(api, terms_of(request), *id);
     if (!parent) co_return problem(parent.error());
     WantedCallback wanted;
     if (const auto misfit = read_wanted(request.body, *parent->spec, wanted))

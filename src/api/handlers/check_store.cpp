@@ -1,5 +1,6 @@
 // POST /v1/fsck/discard: a person removes one row that cannot be understood (C9).
 // GET /v1/fsck: compares what is stored with itself, range by range, while the server works (C3).
+#include <algorithm>
 #include <array>
 
 #include "api/audit.h"
@@ -15,35 +16,38 @@ constexpr std::uint32_t range = 1000;
 constexpr auto second_look = seconds(1);
 constexpr std::size_t damaged_max = 1'000;
 
-Task<Result<Audit>> look_once(Api& api) {
+Error has_gone() { return error(Errc::overloaded, "nobody waits for it any more"); }
+
+Task<Result<Audit>> look_once(Api& api, const Request& request) {
     Audit audit;
-    JobId after;
-    while (true) {
+    for (AuditPlace after;;) {
+        if (terms_of(request).is_given_up()) co_return has_gone();
         auto view = co_await api.server.jobs().audit(after, range);
         if (!view) co_return view.error();
         audit.add(*view);
-        if (!view->more) break;
-        after = view->last;
+        if (!view->next) break;
+        after = *view->next;
     }
-    for (const auto id : audit.sessions()) {
-        const auto session = co_await api.server.jobs().session(id);
-        if (session) {
-            audit.add(*session);
-        } else if (session.is(Errc::not_found) || session.is(Errc::corrupt)) {
-            audit.miss(id);
-        } else {
-            co_return session.error();
-        }
+    const auto named = audit.sessions();
+    for (std::size_t i = 0; i < named.size(); i += range) {
+        const auto end = std::min(named.size(), i + range);
+        std::vector<SessionId> some(named.begin() + static_cast<std::ptrdiff_t>(i),
+                                    named.begin() + static_cast<std::ptrdiff_t>(end));
+        auto owners = co_await api.catalogue.owners(some, terms_of(request));
+        if (!owners) co_return owners.error();
+        for (const auto& owner : *owners) audit.add(owner);
+        for (const auto id : some) audit.miss(id);
     }
     co_return audit;
 }
 
 // Rows of all tables that cannot be understood.
-Task<Result<std::vector<Damaged>>> look_for_damage(Api& api) {
+Task<Result<std::vector<Damaged>>> look_for_damage(Api& api, const Request& request) {
     std::vector<Damaged> all;
     if (!api.options.damage) co_return all;
     std::string from;
     while (true) {
+        if (terms_of(request).is_given_up()) co_return has_gone();
         auto page = co_await api.options.damage->damaged(from);
         if (!page) co_return page.error();
         for (auto& row : page->rows)
@@ -112,15 +116,15 @@ Task<Response> discard_row(Api& api, const Request& request) {
 // second apart, is a problem.
 Task<Response> check_store(Api& api, const Request& request) {
     if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
-    auto damaged = co_await look_for_damage(api);
+    auto damaged = co_await look_for_damage(api, request);
     if (!damaged) co_return problem(damaged.error());
-    auto first = co_await look_once(api);
+    auto first = co_await look_once(api, request);
     if (!first) co_return problem(first.error());
     const auto suspected = first->problems();
     if (suspected.empty()) co_return show(*first, {}, *damaged);
     const auto alarm = api.clock.make_alarm();
     co_await alarm->wait(second_look);
-    auto second = co_await look_once(api);
+    auto second = co_await look_once(api, request);
     if (!second) co_return problem(second.error());
     co_return show(*second, seen_twice(suspected, second->problems()), *damaged);
 }

@@ -7,6 +7,7 @@
 #include "core/explain/why.h"
 #include "core/policy/custom_policy.h"
 #include "core/policy/recovery.h"
+#include "ports/pieces.h"
 #include "wire/json_writer.h"
 #include "wire/text_time.h"
 
@@ -14,6 +15,7 @@ namespace perdure::handlers {
 namespace {
 
 constexpr std::uint32_t holders_shown = 10;
+constexpr std::uint32_t history_shown = 100;
 
 std::optional<Duration> rest(const std::optional<ServiceTime>& until, const ServiceTick& clock) {
     if (!until) return std::nullopt;
@@ -72,9 +74,9 @@ WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
     return facts;
 }
 
-void add_workers(const JobView& job, const Overview& overview, WhyFacts& facts) {
+void add_workers(const JobView& job, const std::vector<WorkerLine>& lines, WhyFacts& facts) {
     const auto shape = shape_of(*job.spec);
-    for (const auto& line : overview.workers) {
+    for (const auto& line : lines) {
         ++facts.workers.connected;
         if (job.run && job.run->session == line.session) {
             facts.worker = line.worker;
@@ -96,41 +98,48 @@ void add_workers(const JobView& job, const Overview& overview, WhyFacts& facts) 
         else
             facts.workers.free_slots += line.slots - std::min(line.slots, line.running);
     }
-    for (const auto& line : overview.queues)
-        if (line.queue == job.spec->queue) facts.queue_paused = line.paused;
 }
 
 // Who holds the key or limit: it runs, or keeps it while it is ready to run again at once.
-Task<Result<std::vector<std::string>>> holders_of(Api& api, Thing thing) {
+Task<Result<std::vector<std::string>>> holders_of(Api& api, const Request& request, Thing thing) {
+    auto found = co_await api.catalogue.holders(std::move(thing), holders_shown, terms_of(request));
+    if (!found) co_return found.error();
     std::vector<std::string> ids;
-    JobFilter filter{
-        .tenant = thing.tenant, .states = {JobState::starting, JobState::running}, .limit = 1000};
-    if (thing.kind == Thing::Kind::key) filter.key = thing.name;
-    auto page = co_await api.catalogue.list(std::move(filter));
-    if (!page) co_return page.error();
-    for (const auto& line : page->jobs) {
-        const auto& limits = line.spec->limits;
-        const bool holds = thing.kind == Thing::Kind::key ||
-                           std::find(limits.begin(), limits.end(), thing.name) != limits.end();
-        if (holds && ids.size() < holders_shown) ids.push_back(line.id.text());
-    }
+    for (const auto id : *found) ids.push_back(id.text());
     co_return ids;
 }
 
-bool is_full(const Thing& thing, const Overview& overview) {
-    return std::any_of(overview.limits.begin(), overview.limits.end(), [&](const auto& line) {
-        return line.name == thing.name && line.taken >= line.max;
+Task<Result<bool>> is_paused(Api& api, const Request& request, const JobSpec& spec) {
+    // The queue alone: what comes behind it is not looked at.
+    QueuePlace place{spec.queue, "", ""};
+    auto piece = co_await api.catalogue.queues(spec.tenant, std::move(place), terms_of(request));
+    if (!piece) co_return piece.error();
+    const auto& lines = piece->queues;
+    co_return std::any_of(lines.begin(), lines.end(), [&](const QueueLine& line) {
+        return line.queue == spec.queue && line.paused;
     });
 }
 
+Task<Result<bool>> is_full(Api& api, const Request& request, Thing limit) {
+    auto lines =
+        co_await read_limits(api.catalogue, limit.tenant, limit.name, 1, terms_of(request));
+    if (!lines) co_return lines.error();
+    co_return !lines->empty() && lines->front().name == limit.name &&
+        lines->front().taken >= lines->front().max;
+}
+
 // All keys and limits that it needs and cannot have, not only the one that it is blocked on.
-Task<Result<std::vector<WhyThing>>> taken_things(Api& api, JobView job, Overview overview) {
+Task<Result<std::vector<WhyThing>>> taken_things(Api& api, const Request& request, JobView job) {
     std::vector<WhyThing> taken;
     for (const auto& thing : things_of(*job.spec)) {
         const bool is_key = thing.kind == Thing::Kind::key;
         const bool is_it = job.blocked_on == thing;
-        if (!is_key && !is_it && !is_full(thing, overview)) continue;
-        auto holders = co_await holders_of(api, thing);
+        if (!is_key && !is_it) {
+            auto full = co_await is_full(api, request, thing);
+            if (!full) co_return full.error();
+            if (!*full) continue;
+        }
+        auto holders = co_await holders_of(api, request, thing);
         if (!holders) co_return holders.error();
         std::erase(*holders, job.id.text());
         if (is_key && !is_it && holders->empty()) continue;
@@ -141,11 +150,12 @@ Task<Result<std::vector<WhyThing>>> taken_things(Api& api, JobView job, Overview
 }
 
 // What has not ended yet, and where that is.
-Task<Result<std::vector<WhyFacts::Awaited>>> awaited_by(Api& api, JobView job) {
+Task<Result<std::vector<WhyFacts::Awaited>>> awaited_by(Api& api, const Request& request,
+                                                        JobView job) {
     std::vector<WhyFacts::Awaited> awaited;
     for (const auto& row : job.awaited) {
         if (row.ended || awaited.size() == holders_shown) continue;
-        auto other = co_await api.server.jobs().job(row.after.job);
+        auto other = co_await read_job(api, terms_of(request), row.after.job);
         if (!other) co_return other.error();
         awaited.push_back(
             {row.after.job.text(), row.after.on, std::string(to_string(other->state))});
@@ -177,6 +187,8 @@ void write_history(JsonWriter& out, const JobView& job) {
         out.end_object();
     }
     out.end_array();
+    const bool are_all = job.attempts.empty() || job.attempts.front().epoch <= Epoch{1};
+    if (!are_all) out.field("history_next", job.attempts.front().epoch.value);
 }
 
 }  // namespace
@@ -185,25 +197,29 @@ Task<Response> explain_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
     if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
-    auto job = co_await api.server.jobs().job(*id);
+    const AttemptWindow newest{.max = history_shown};
+    auto job = co_await read_job(api, terms_of(request), *id, newest);
     if (!job) co_return problem(job.error());
-    auto overview = co_await api.catalogue.overview(job->spec->tenant);
-    if (!overview) co_return problem(overview.error());
-    auto facts = facts_of(*job, overview->clock);
+    auto workers = co_await read_workers(api.catalogue, job->spec->tenant, terms_of(request));
+    if (!workers) co_return problem(workers.error());
+    auto facts = facts_of(*job, api.server.jobs().clock());
     facts.run_timeout_in = run_timeout_in(*job, api.clock.wall());
-    add_workers(*job, *overview, facts);
+    add_workers(*job, *workers, facts);
+    auto paused = co_await is_paused(api, request, *job->spec);
+    if (!paused) co_return problem(paused.error());
+    facts.queue_paused = *paused;
     const bool waits = place_of(job->state).place != Place::run && !has_ended(job->state);
     if (waits && !job->kept_until) {
-        auto taken = co_await taken_things(api, *job, *overview);
+        auto taken = co_await taken_things(api, request, *job);
         if (!taken) co_return problem(taken.error());
         facts.taken = std::move(*taken);
     }
     if (job->state == JobState::waiting) {
-        auto awaited = co_await awaited_by(api, *job);
+        auto awaited = co_await awaited_by(api, request, *job);
         if (!awaited) co_return problem(awaited.error());
         facts.awaited = std::move(*awaited);
     }
-    auto recoveries = co_await api.catalogue.recoveries(recoveries_of(*job));
+    auto recoveries = co_await api.catalogue.recoveries(recoveries_of(*job), terms_of(request));
     if (!recoveries) co_return problem(recoveries.error());
     Response response;
     JsonWriter out(response.body);

@@ -127,15 +127,17 @@ Task<Response> explain_policy_of_job(Api& api, const Request& request) {
     QueryReader query(request);
     auto worker = query.text("worker");
     if (const auto misfit = query.finish()) co_return problem(*misfit);
-    auto job = co_await api.server.jobs().job(*id);
-    if (!job) co_return problem(job.error());
+    const JobQuery wanted{.job = *id};
+    auto shown = co_await api.catalogue.job(wanted, terms_of(request));
+    if (!shown) co_return problem(shown.error());
+    const auto* job = &shown->job;
     const auto& book = api.server.jobs().book();
     auto policy = job->spec->policy;
     if (worker) {
         policy = on_worker(book, policy, *worker);
     } else if (job->run) {
         policy = judging_policy(*job->run);
-        const auto names = co_await api.server.jobs().workers_of(*job);
+        const auto& names = shown->workers;
         if (const auto found = names.find(job->run->session); found != names.end())
             worker = found->second;
     }

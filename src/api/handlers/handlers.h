@@ -9,6 +9,7 @@ namespace perdure::handlers {
 Task<Response> submit_jobs(Api& api, const Request& request);
 Task<Response> list_jobs(Api& api, const Request& request);
 Task<Response> show_job(Api& api, const Request& request);
+Task<Response> list_attempts(Api& api, const Request& request);
 Task<Response> show_result(Api& api, const Request& request);
 Task<Response> wait_for_job(Api& api, const Request& request, ChunkedBody& body);
 Task<Response> explain_job(Api& api, const Request& request);

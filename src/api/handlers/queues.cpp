@@ -5,6 +5,7 @@
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
 #include "core/job/submit.h"
+#include "ports/pieces.h"
 #include "wire/json_writer.h"
 
 namespace perdure::handlers {
@@ -24,6 +25,29 @@ void write_queue(JsonWriter& out, const QueueLine& line) {
     }
     out.end_object();
     out.end_object();
+}
+
+struct QueuePage {
+    std::vector<QueueLine> lines;
+    std::optional<std::string> next;
+};
+
+// A queue is shown when all of it was added up: a page may take several pieces.
+Task<Result<QueuePage>> read_queue_page(Api& api, const Request& request, std::string tenant,
+                                        std::optional<std::string> after, std::size_t limit) {
+    QueuePage page;
+    auto place = after ? behind_queue(*after) : QueuePlace{};
+    for (int i = 0; i < pieces_max; ++i) {
+        auto piece = co_await api.catalogue.queues(tenant, place, terms_of(request));
+        if (!piece) co_return piece.error();
+        add_queues(page.lines, std::move(piece->queues));
+        const bool has_more = page.lines.size() > limit;
+        if (has_more) page.lines.resize(limit);
+        if (has_more) page.next = page.lines.back().queue;
+        if (has_more || !piece->next) co_return page;
+        place = *piece->next;
+    }
+    co_return too_many_pieces();
 }
 
 // Nothing if it is a name that a job could use.
@@ -65,16 +89,19 @@ constexpr std::array limit_fields = {
 Task<Response> list_queues(Api& api, const Request& request) {
     QueryReader query(request);
     auto tenant = query.tenant();
+    const auto limit = read_large_page_size(query);
+    auto after = query.text("after");
     if (const auto misfit = query.finish()) co_return problem(*misfit);
-    auto overview = co_await api.catalogue.overview(std::move(tenant));
-    if (!overview) co_return problem(overview.error());
+    auto page = co_await read_queue_page(api, request, std::move(tenant), std::move(after), limit);
+    if (!page) co_return problem(page.error());
     Response response;
     JsonWriter out(response.body);
     out.begin_object();
     out.key("queues");
     out.begin_array();
-    for (const auto& line : overview->queues) write_queue(out, line);
+    for (const auto& line : page->lines) write_queue(out, line);
     out.end_array();
+    if (page->next) out.field("next", *page->next);
     out.end_object();
     co_return response;
 }
@@ -89,15 +116,23 @@ Task<Response> resume_queue(Api& api, const Request& request) {
 Task<Response> list_limits(Api& api, const Request& request) {
     QueryReader query(request);
     auto tenant = query.tenant();
+    const auto limit = read_large_page_size(query);
+    // Behind this name: nothing comes between it and the same with one more character.
+    auto from = query.text("after").value_or("");
+    if (!from.empty()) from += '!';
     if (const auto misfit = query.finish()) co_return problem(*misfit);
-    auto overview = co_await api.catalogue.overview(std::move(tenant));
-    if (!overview) co_return problem(overview.error());
+    const std::size_t one_more = limit + 1;
+    auto lines = co_await read_limits(api.catalogue, std::move(tenant), std::move(from), one_more,
+                                      terms_of(request));
+    if (!lines) co_return problem(lines.error());
+    const bool has_more = lines->size() > limit;
+    if (has_more) lines->resize(limit);
     Response response;
     JsonWriter out(response.body);
     out.begin_object();
     out.key("limits");
     out.begin_array();
-    for (const auto& line : overview->limits) {
+    for (const auto& line : *lines) {
         out.begin_object();
         out.field("name", line.name);
         out.field("max", line.max);
@@ -105,6 +140,7 @@ Task<Response> list_limits(Api& api, const Request& request) {
         out.end_object();
     }
     out.end_array();
+    if (has_more) out.field("next", lines->back().name);
     out.end_object();
     co_return response;
 }

@@ -70,7 +70,11 @@ public:
 
     Task<Response> run() {
         while (true) {
-            auto job = co_await api_.server.jobs().job(wish_.job);
+            auto job = co_await look();
+            if (job.is(Errc::overloaded) && began_) {
+                co_await alarm_->wait(look_again);
+                continue;
+            }
             if (!job) co_return problem(job.error());
             if (wish_.epoch.value == 0) wish_.epoch = std::max(job->epoch, Epoch{1});
             const bool exists = wish_.epoch <= job->epoch;
@@ -96,9 +100,16 @@ public:
     }
 
 private:
+    // With the attempt that is followed, if that exists, or else the newest.
+    Task<Result<JobView>> look() {
+        const AttemptWindow newest{.max = 1};
+        const auto shown = wish_.epoch.value == 0 ? newest : only(wish_.epoch);
+        return read_job(api_, {}, wish_.job, shown);
+    }
+
     bool has_ended_by(const JobView& job) const {
-        const auto index = wish_.epoch.value - 1;
-        return index < job.attempts.size() && job.attempts[index].end.has_value();
+        return !job.attempts.empty() && job.attempts.back().epoch == wish_.epoch &&
+               job.attempts.back().end.has_value();
     }
 
     Task<bool> send_what_is_there() {
@@ -138,7 +149,7 @@ Task<Response> read_logs(Api& api, const Request& request, ChunkedBody& body) {
         Follower follower(api, wish, body);
         co_return co_await follower.run();
     }
-    auto job = co_await api.server.jobs().job(*id);
+    auto job = co_await read_job(api, terms_of(request), *id);
     if (!job) co_return problem(job.error());
     co_return co_await read_once(api, wish, *job);
 }

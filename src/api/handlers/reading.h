@@ -2,9 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <span>
 
+#include "api/api.h"
 #include "api/http/message.h"
 #include "api/http/problem.h"
 #include "api/http/query.h"
@@ -32,11 +35,35 @@ std::optional<Misfit> read_body(const Request& request, std::span<const JsonFiel
     return reading.misfit;
 }
 
+// Who asks, for the store.
+inline ReadTerms terms_of(const Request& request) { return {.gone = request.gone}; }
+
+// A job with its newest attempt alone, or with those of a window.
+Task<Result<JobView>> read_job(Api& api, ReadTerms terms, JobId id,
+                               AttemptWindow attempts = {.max = 1});
+
+// Goes on reading pieces until a page is full, for a moment: then the page is answered as it is,
+// with the place where the next one begins.
+class PageWalk {
+public:
+    PageWalk(Api& api, const Request& request);
+    // Asked before every piece but the first.
+    bool goes_on();
+
+private:
+    Clock& clock_;
+    std::shared_ptr<std::atomic<bool>> gone_;
+    BootTime until_;
+};
+
 // The newest entries of a job in the ledger, as many as one looks at.
 RecoveryFilter recoveries_of(const JobView& job);
 
 // How many of a list are wanted: 50 if the request does not say, 1000 at most.
 std::uint32_t read_page_size(QueryReader& query);
+
+// The same for lines that are short and mostly few: 1000 if the request does not say.
+std::uint32_t read_large_page_size(QueryReader& query);
 
 // One of the names that an enumeration has, if the request says one.
 template <class Enum>

@@ -10,6 +10,7 @@
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
 #include "api/recovery_views.h"
+#include "ports/pieces.h"
 #include "wire/text_time.h"
 
 namespace perdure::handlers {
@@ -35,13 +36,13 @@ RecoveryFilter read_recovery_filter(QueryReader& query) {
 }
 
 // A page may have to be looked for in many short reads; whoever wants more goes on from there.
-constexpr int reads_of_a_page_max = 100;
-
-Task<Result<RecoveryPage>> read_recoveries(Catalogue& catalogue, RecoveryFilter filter) {
+Task<Result<RecoveryPage>> read_recoveries(Api& api, const Request& request,
+                                           RecoveryFilter filter) {
     RecoveryPage page;
     const auto wanted = filter.limit;
-    for (int i = 0; i < reads_of_a_page_max; ++i) {
-        auto some = co_await catalogue.recoveries(filter);
+    PageWalk walk(api, request);
+    do {
+        auto some = co_await api.catalogue.recoveries(filter, terms_of(request));
         if (!some) co_return some.error();
         std::move(some->recoveries.begin(), some->recoveries.end(),
                   std::back_inserter(page.recoveries));
@@ -51,7 +52,7 @@ Task<Result<RecoveryPage>> read_recoveries(Catalogue& catalogue, RecoveryFilter 
         if (!page.next || is_full) break;
         filter.before = page.next;
         filter.limit = wanted - static_cast<std::uint32_t>(page.recoveries.size());
-    }
+    } while (walk.goes_on());
     co_return page;
 }
 
@@ -111,7 +112,7 @@ Task<Response> list_recoveries(Api& api, const Request& request) {
     QueryReader query(request);
     auto filter = read_recovery_filter(query);
     if (const auto misfit = query.finish()) co_return problem(*misfit);
-    auto page = co_await read_recoveries(api.catalogue, std::move(filter));
+    auto page = co_await read_recoveries(api, request, std::move(filter));
     if (!page) co_return problem(page.error());
     Response response;
     JsonWriter out(response.body);
@@ -131,7 +132,7 @@ Task<Response> recover_now(Api& api, const Request& request) {
     if (const auto misfit = read_body<RecoverWish>(request, recover_fields, wish))
         co_return problem(*misfit);
     // First the counts: what is done below changes them.
-    auto overview = co_await api.catalogue.overview("default");
+    auto overview = co_await read_overview(api.catalogue, "default", terms_of(request));
     if (!overview) co_return problem(overview.error());
     const auto how = wish.report_only ? SweepByHand::report_only : SweepByHand::carry_out;
     auto report = co_await api.server.sweeper().sweep_by_hand(how);

@@ -1,7 +1,11 @@
 // What the server says about itself: /v1/server, /livez, /readyz, /metrics.
+#include <algorithm>
+#include <span>
+
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
+#include "ports/pieces.h"
 #include "wire/json_writer.h"
 #include "wire/text_time.h"
 #include "wire/worker_json.h"
@@ -9,20 +13,28 @@
 namespace perdure::handlers {
 namespace {
 
+// So many have lines of their own, the first by name; sums are of all.
+constexpr std::size_t queues_shown = 1'000;
+
 void append_jobs(MetricsText& out, const Overview& overview) {
     using enum MetricType;
+    const std::span queues(overview.queues);
+    const auto shown = queues.first(std::min(queues.size(), queues_shown));
     std::uint64_t quarantined = 0;
+    for (const auto& line : queues)
+        quarantined += line.jobs[static_cast<std::size_t>(JobState::quarantined)];
+    out.single("perdure_queues", gauge, "Queues that have jobs, or are paused.",
+               std::uint64_t{queues.size()});
     out.family("perdure_jobs", gauge, "Jobs in each state.");
-    for (const auto& line : overview.queues) {
+    for (const auto& line : shown) {
         for (const auto& place : places)
             out.sample({{"queue", line.queue}, {"state", place.name}},
                        line.jobs[static_cast<std::size_t>(place.state)]);
-        quarantined += line.jobs[static_cast<std::size_t>(JobState::quarantined)];
     }
     out.single("perdure_quarantined_jobs", gauge, "Jobs in quarantine, discarded ones included.",
                quarantined);
     out.family("perdure_queue_paused", gauge, "1: a person has paused the queue.");
-    for (const auto& line : overview.queues)
+    for (const auto& line : shown)
         out.sample({{"queue", line.queue}}, std::uint64_t{line.paused ? 1U : 0U});
 }
 
@@ -93,7 +105,9 @@ Task<Response> show_metrics(Api& api, const Request& request) {
     api.server.job_meter().append(out);
     api.server.meter().append(out);
     // Without a store there is nothing to say about jobs; the rest is still worth knowing.
-    if (const auto overview = co_await api.catalogue.overview(std::move(tenant))) {
+    const auto overview =
+        co_await read_overview(api.catalogue, std::move(tenant), terms_of(request));
+    if (overview) {
         append_jobs(out, *overview);
         append_workers(out, *overview);
     }

@@ -1,7 +1,11 @@
 // GET /v1/workers and POST /v1/workers/NAME/drain.
+#include <algorithm>
+#include <iterator>
+
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "api/http/query.h"
+#include "ports/pieces.h"
 #include "wire/json_writer.h"
 #include "wire/text_time.h"
 
@@ -32,21 +36,55 @@ void write_worker(JsonWriter& out, const WorkerLine& line) {
     out.end_object();
 }
 
+// In order of sessions; those of one page are then sorted by name.
+Task<Result<WorkerPiece>> read_page(Api& api, const Request& request, std::string tenant,
+                                    SessionId after, std::uint32_t limit) {
+    auto running = co_await read_running(api.catalogue, terms_of(request));
+    if (!running) co_return running.error();
+    WorkerQuery query{.tenant = std::move(tenant),
+                      .running = std::make_shared<const RunCounts>(std::move(*running)),
+                      .after = after};
+    WorkerPiece page;
+    PageWalk walk(api, request);
+    do {
+        auto some = co_await api.catalogue.workers(query, terms_of(request));
+        if (!some) co_return some.error();
+        std::move(some->workers.begin(), some->workers.end(), std::back_inserter(page.workers));
+        page.next = some->next;
+        if (page.workers.size() > limit) {
+            page.workers.resize(limit);
+            page.next = page.workers.back().session;
+        }
+        if (page.next) query.after = *page.next;
+    } while (page.next && page.workers.size() < limit && walk.goes_on());
+    co_return page;
+}
+
 }  // namespace
 
 Task<Response> list_workers(Api& api, const Request& request) {
     QueryReader query(request);
     auto tenant = query.tenant();
+    const auto limit = read_large_page_size(query);
+    std::optional<SessionId> after;
+    if (const auto text = query.text("after")) {
+        after = SessionId::parse(*text);
+        if (!after) query.misfit("after", "must be the id of a session");
+    }
     if (const auto misfit = query.finish()) co_return problem(*misfit);
-    auto overview = co_await api.catalogue.overview(std::move(tenant));
-    if (!overview) co_return problem(overview.error());
+    auto page =
+        co_await read_page(api, request, std::move(tenant), after.value_or(SessionId{}), limit);
+    if (!page) co_return problem(page.error());
+    std::stable_sort(page->workers.begin(), page->workers.end(),
+                     [](const auto& a, const auto& b) { return a.worker < b.worker; });
     Response response;
     JsonWriter out(response.body);
     out.begin_object();
     out.key("workers");
     out.begin_array();
-    for (const auto& line : overview->workers) write_worker(out, line);
+    for (const auto& line : page->workers) write_worker(out, line);
     out.end_array();
+    if (page->next) out.field("next", *page->next);
     out.end_object();
     co_return response;
 }
@@ -55,12 +93,12 @@ Task<Response> drain_worker(Api& api, const Request& request) {
     QueryReader query(request);
     auto tenant = query.tenant();
     if (const auto misfit = query.finish()) co_return problem(*misfit);
-    auto overview = co_await api.catalogue.overview(std::move(tenant));
-    if (!overview) co_return problem(overview.error());
+    auto workers = co_await read_workers(api.catalogue, std::move(tenant), terms_of(request));
+    if (!workers) co_return problem(workers.error());
     const auto& name = request.names.front();
     std::size_t found = 0;
     std::size_t told = 0;
-    for (const auto& line : overview->workers) {
+    for (const auto& line : *workers) {
         if (line.worker != name) continue;
         ++found;
         if (api.server.jobs().tell_to_drain(line.session)) ++told;

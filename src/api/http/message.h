@@ -1,6 +1,8 @@
 // One request and its answer, apart from any connection. Handlers see nothing else of HTTP.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +36,8 @@ struct Request {
     std::string caller;         // who asks, once that was judged; for people
     std::string tenant;         // that the caller is bound to; empty: none
     std::string body;
+    // Becomes true if the peer goes while a read is carried out. Empty: nobody looks.
+    std::shared_ptr<std::atomic<bool>> gone = nullptr;
 };
 
 struct Response {

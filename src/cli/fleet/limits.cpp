@@ -14,7 +14,7 @@
 namespace perdure::cli {
 
 ExitCode list_limits(Context& context) {
-    const auto asked = ask(context.api, context.term, {.target = "/v1/limits"});
+    const auto asked = ask_pages(context.api, context.term, {"/v1/limits", "limits", "after"});
     if (!asked) return asked.code;
     if (context.json()) {
         context.term.print(*asked.body);

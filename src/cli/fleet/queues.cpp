@@ -33,8 +33,8 @@ ExitCode change_queue(Context& context, std::string_view verb, std::string_view 
 }  // namespace
 
 ExitCode list_queues(Context& context) {
-    const auto asked =
-        ask(context.api, context.term, {.target = "/v1/queues" + tenant_of(context.args)});
+    const Pages pages{"/v1/queues" + tenant_of(context.args), "queues", "after"};
+    const auto asked = ask_pages(context.api, context.term, pages);
     if (!asked) return asked.code;
     if (context.json()) {
         context.term.print(*asked.body);

@@ -23,7 +23,7 @@ std::string all_or(std::string names) { return names.empty() ? "all" : names; }
 }  // namespace
 
 ExitCode list_workers(Context& context) {
-    const auto asked = ask(context.api, context.term, {.target = "/v1/workers"});
+    const auto asked = ask_pages(context.api, context.term, {"/v1/workers", "workers", "after"});
     if (!asked) return asked.code;
     if (context.json()) {
         context.term.print(*asked.body);

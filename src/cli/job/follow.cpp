@@ -114,7 +114,7 @@ void Follower::found_again() {
 
 std::optional<Followed> Follower::look_at_job() {
     auto answer = context_.api.request({.target = "/v1/jobs/" + escaped(id_)});
-    if (!answer || answer->status >= 500) {
+    if (!answer || answer->status >= 500 || answer->status == 429) {
         lost(answer ? answer->refusal : answer.error());
         return std::nullopt;
     }
@@ -123,14 +123,20 @@ std::optional<Followed> Follower::look_at_job() {
     const auto& job = answer->body;
     if (has(job, "ended_at")) return Followed{Followed::How::ended, job, ExitCode::ok};
     // This attempt has ended and the job has not: there will be another one.
+    // One that is too old to be shown has ended.
+    bool has_ended = attempt_ < number_of(job, "attempts_next");
+    std::string cause;
     for (const auto& attempt : list_of(job, "attempts")) {
         if (number_of(attempt, "epoch") != attempt_ || !has(attempt, "cause")) continue;
-        context_.term.say(fmt::format("attempt {} ended ({}); the job is {}", attempt_,
-                                      text_of(attempt, "cause"), text_of(job, "state")));
-        ++attempt_;
-        offset_ = 0;
+        has_ended = true;
+        cause = fmt::format(" ({})", text_of(attempt, "cause"));
         break;
     }
+    if (!has_ended) return std::nullopt;
+    context_.term.say(
+        fmt::format("attempt {} ended{}; the job is {}", attempt_, cause, text_of(job, "state")));
+    ++attempt_;
+    offset_ = 0;
     return std::nullopt;
 }
 
@@ -204,7 +210,9 @@ std::string how_it_ended(const boost::json::value& job) {
     else if (!cause.empty() && cause != "exit" && cause != text)
         text += ": " + cause;
     const auto& attempts = list_of(job, "attempts");
-    if (attempts.size() > 1) text += fmt::format(", after {} attempts", attempts.size());
+    const auto count = has(job, "attempts_next") ? number_of(job, "epoch")
+                                                 : static_cast<std::int64_t>(attempts.size());
+    if (count > 1) text += fmt::format(", after {} attempts", count);
     if (attempts.empty()) return text;
     const auto detail = text_of(member(attempts.back(), "evidence"), "detail");
     return detail.empty() ? text : fmt::format("{} ({})", text, detail);

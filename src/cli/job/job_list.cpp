@@ -33,8 +33,8 @@ std::string note_of(const boost::json::value& job) {
 }  // namespace
 
 ExitCode list_jobs(Context& context) {
-    const auto asked =
-        ask(context.api, context.term, {.target = "/v1/jobs" + query_of(context.args)});
+    const Pages pages{"/v1/jobs" + query_of(context.args), "jobs", "before", Pages::Until::lines};
+    const auto asked = ask_pages(context.api, context.term, pages);
     if (!asked) return asked.code;
     if (context.json()) {
         context.term.print(*asked.body);
@@ -47,11 +47,6 @@ ExitCode list_jobs(Context& context) {
         table.add({text_of(job, "id"), Cell(state, colour_of_state(state)), text_of(job, "queue"),
                    relative_of(job, "submitted_at", now), text_of(job, "epoch"), note_of(job),
                    what_it_does(job)});
-    }
-    if (table.empty() && has(*asked.body, "next")) {
-        context.term.say(fmt::format("none among the newest; older ones: --before {}",
-                                     text_of(*asked.body, "next")));
-        return ExitCode::ok;
     }
     if (table.empty()) {
         context.term.say("no jobs; submit one: perdure run -- echo hello");

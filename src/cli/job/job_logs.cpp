@@ -66,8 +66,16 @@ ExitCode print_logs(Context& context, const boost::json::value& job, std::int64_
         document["text"] = all;
         context.term.print(boost::json::value(std::move(document)));
     }
-    say_what_is_missing(context.term, job, attempt);
-    return ExitCode::ok;
+    if (attempt >= number_of(job, "attempts_next")) {
+        say_what_is_missing(context.term, job, attempt);
+        return ExitCode::ok;
+    }
+    // It is too old to be shown with the job.
+    const auto page =
+        fmt::format("/v1/jobs/{}/attempts?before={}&limit=1", escaped(id), attempt + 1);
+    const auto asked = ask(context.api, context.term, {.target = page});
+    if (asked) say_what_is_missing(context.term, *asked.body, attempt);
+    return asked.code;
 }
 
 }  // namespace

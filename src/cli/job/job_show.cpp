@@ -113,10 +113,31 @@ std::string last_lines(const boost::json::value& job) {
     return text + "\n";
 }
 
+void say_earlier(Context& context, std::string_view id, std::string_view before) {
+    context.term.say(
+        fmt::format("there are earlier attempts: perdure job show {} --before {}", id, before));
+}
+
+// The attempts before one, a page of them.
+ExitCode show_attempts(Context& context, std::string_view id, std::string_view before) {
+    const auto target =
+        fmt::format("/v1/jobs/{}/attempts?before={}&limit=100", escaped(id), escaped(before));
+    const auto asked = ask(context.api, context.term, {.target = target});
+    if (!asked) return asked.code;
+    if (context.json()) {
+        context.term.print(*asked.body);
+        return ExitCode::ok;
+    }
+    context.term.out(timeline_text(*asked.body));
+    if (has(*asked.body, "next")) say_earlier(context, id, text_of(*asked.body, "next"));
+    return ExitCode::ok;
+}
+
 }  // namespace
 
 ExitCode show_job(Context& context) {
     const auto id = context.args.text("id");
+    if (const auto before = context.args.one("before")) return show_attempts(context, id, *before);
     const auto asked = ask(context.api, context.term, {.target = "/v1/jobs/" + escaped(id)});
     if (!asked) return asked.code;
     const auto& job = *asked.body;
@@ -126,6 +147,7 @@ ExitCode show_job(Context& context) {
     }
     context.term.out(heading(context.term, job) + facts(job) + relations(job) + timeline_text(job) +
                      last_lines(job));
+    if (has(job, "attempts_next")) say_earlier(context, id, text_of(job, "attempts_next"));
     if (!has(job, "ended_at") && !has(job, "damaged"))
         context.term.say(fmt::format("what it waits for: perdure why {}", id));
     if (text_of(job, "state") == "quarantined" && !truth_of(job, "discarded"))

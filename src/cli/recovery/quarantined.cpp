@@ -39,14 +39,9 @@ Quarantined find_quarantined(Context& context) {
         const auto before = time_text(context.world.now() - *age);
         target += "&ended_before=" + escaped(before);
     }
-    boost::json::array jobs;
-    for (std::string next;;) {
-        auto asked = ask(context.api, context.term, {.target = target + next});
-        if (!asked) return {{}, asked.code};
-        for (const auto& job : list_of(*asked.body, "jobs")) jobs.push_back(job);
-        if (!has(*asked.body, "next")) return {std::move(jobs)};
-        next = "&before=" + escaped(text_of(*asked.body, "next"));
-    }
+    auto asked = ask_pages(context.api, context.term, {target, "jobs", "before"});
+    if (!asked) return {{}, asked.code};
+    return {list_of(*asked.body, "jobs")};
 }
 
 }  // namespace perdure::cli

@@ -45,7 +45,8 @@ ExitCode list_recoveries(Context& context) {
     const auto now = context.world.now();
     const auto query = query_of(context.args, now, wrong);
     if (!wrong.empty()) return context.term.usage(wrong);
-    const auto asked = ask(context.api, context.term, {.target = "/v1/recoveries" + query});
+    const Pages pages{"/v1/recoveries" + query, "recoveries", "before", Pages::Until::lines};
+    const auto asked = ask_pages(context.api, context.term, pages);
     if (!asked) return asked.code;
     if (context.json()) {
         context.term.print(*asked.body);
@@ -59,11 +60,6 @@ ExitCode list_recoveries(Context& context) {
     for (const auto& row : list_of(*asked.body, "damaged"))
         context.term.say(fmt::format("entry {} cannot be understood: {}", text_of(row, "row"),
                                      text_of(row, "fix")));
-    if (table.empty() && has(*asked.body, "next")) {
-        context.term.say(fmt::format("nothing among the newest entries; older ones: --before {}",
-                                     text_of(*asked.body, "next")));
-        return ExitCode::ok;
-    }
     if (table.empty()) {
         context.term.say("nothing had to be repaired");
         return ExitCode::ok;

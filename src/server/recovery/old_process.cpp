@@ -20,11 +20,16 @@ Task<Result<OldProcess>> OldProcesses::find(JobView job) {
     old.attempt = {job.id, last.epoch};
     AftermathFacts facts{.end = last.end, .late_result = last.late_result};
     if (is_known_dead(last.end, last.late_result)) co_return old;
-    auto owner = co_await store_.session(last.session);
+    auto owner = co_await store_.owner(last.session);
     if (!owner) co_return owner.error();
     auto newest = co_await store_.opening(owner->directory);
     if (!newest) co_return newest.error();
-    const auto& now = *newest ? **newest : *owner;
+    auto now = *owner;
+    if (*newest) {
+        auto of_now = co_await store_.owner((*newest)->session);
+        if (!of_now) co_return of_now.error();
+        now = std::move(*of_now);
+    }
     facts.session_is_open = now.open;
     facts.same_boot = now.directory.boot == owner->directory.boot;
     old.silent_for = now.clock.now - now.heard_at;
@@ -48,7 +53,8 @@ Task<std::optional<AttemptEnd>> OldProcesses::wait_for_its_end(AttemptKey attemp
     while (clock_.boot() < until) {
         co_await alarm->wait(look_again);
         std::vector<JobId> ids{attempt.job};
-        auto jobs = co_await store_.jobs(std::move(ids));
+        const AttemptWindow newest{.max = 1};
+        auto jobs = co_await store_.jobs(std::move(ids), newest);
         if (!jobs || jobs->empty() || jobs->front().attempts.empty()) continue;
         const auto& last = jobs->front().attempts.back();
         if (last.epoch != attempt.epoch) break;  // somebody else has dealt with it

@@ -12,7 +12,8 @@ const JobView* KnownJobs::find(JobId id) const {
 
 Task<Result<KnownJobs>> known_jobs(Store& store, std::vector<JobId> ids) {
     KnownJobs known;
-    auto all = co_await store.jobs(ids);
+    const AttemptWindow newest{.max = 1};
+    auto all = co_await store.jobs(ids, newest);
     if (all) {
         known.jobs = std::move(*all);
         co_return known;
@@ -20,7 +21,7 @@ Task<Result<KnownJobs>> known_jobs(Store& store, std::vector<JobId> ids) {
     if (!all.is(Errc::corrupt)) co_return all.error();
     for (const auto id : ids) {
         std::vector<JobId> one{id};
-        auto job = co_await store.jobs(std::move(one));
+        auto job = co_await store.jobs(std::move(one), newest);
         if (job.is(Errc::corrupt))
             known.damaged.insert(id);
         else if (!job)

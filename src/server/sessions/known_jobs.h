@@ -18,6 +18,7 @@ struct KnownJobs {
     const JobView* find(JobId id) const;
 };
 
+// Each with its newest attempt alone.
 Task<Result<KnownJobs>> known_jobs(Store& store, std::vector<JobId> ids);
 
 }  // namespace perdure

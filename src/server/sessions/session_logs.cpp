@@ -18,14 +18,29 @@ struct AppendedPiece {
     std::uint64_t end_before = 0;
 };
 
-AppendedPieceFacts appended_facts(const JobView* job, const AppendedPiece& piece) {
+// An attempt of a job that is shown with its newest alone. Empty: there is none.
+Task<Result<std::optional<AttemptView>>> attempt_of(Store& store, const JobView* job,
+                                                    AttemptKey key) {
+    if (!job || key.epoch > job->epoch) co_return std::nullopt;
+    if (!job->attempts.empty() && job->attempts.back().epoch == key.epoch)
+        co_return job->attempts.back();
+    std::vector<JobId> one{key.job};
+    auto found = co_await store.jobs(std::move(one), only(key.epoch));
+    if (!found) co_return found.error();
+    if (found->empty() || found->front().attempts.empty()) co_return std::nullopt;
+    co_return found->front().attempts.front();
+}
+
+bool is_reported(const std::optional<AttemptView>& attempt) {
+    return attempt && attempt->end && attempt->end->reported;
+}
+
+AppendedPieceFacts appended_facts(const JobView* job, const std::optional<AttemptView>& attempt,
+                                  const AppendedPiece& piece) {
     if (!job) return {};
     const bool is_newest = job->epoch == piece.attempt.epoch;
-    const auto is_it = [&](const AttemptView& attempt) {
-        return attempt.epoch == piece.attempt.epoch && attempt.end && attempt.end->reported;
-    };
     return {.in_run = job->run && job->run->attempt == piece.attempt,
-            .end_reported = std::any_of(job->attempts.begin(), job->attempts.end(), is_it),
+            .end_reported = is_reported(attempt),
             .may_come_back = is_newest && job->presumed_lost && is_waiting_for_a_claim(job->state)};
 }
 
@@ -68,7 +83,10 @@ Task<Result<LogResponse>> look_at_appended(Store& store, Blobs& blobs,
     for (const auto& piece : pieces) {
         if (jobs->damaged.contains(piece.attempt.job)) continue;
         using Kind = AppendedPieceDecision::Kind;
-        switch (decide_appended_piece(appended_facts(jobs->find(piece.attempt.job), piece)).kind) {
+        const auto* job = jobs->find(piece.attempt.job);
+        const auto attempt = co_await attempt_of(store, job, piece.attempt);
+        if (!attempt) co_return attempt.error();
+        switch (decide_appended_piece(appended_facts(job, *attempt, piece)).kind) {
             case Kind::keep: break;
             case Kind::ask_again: response.answers[piece.position] = ItemAnswer::again; break;
             case Kind::take_back:
@@ -104,17 +122,13 @@ StrangersJob strangers_job(const JobView& job) {
     return facts;
 }
 
-OutputPieceFacts output_facts(const std::optional<SessionView>& session, const JobView* job,
+OutputPieceFacts output_facts(const std::optional<OwnerView>& session, const JobView* job,
                               AttemptKey attempt) {
     OutputPieceFacts facts{.session_is_open = session && session->open};
-    const auto is_it = [&](const RunView& run) { return run.attempt == attempt; };
-    facts.in_run_under_it =
-        session && std::any_of(session->runs.begin(), session->runs.end(), is_it);
     if (!job) return facts;
-    facts.in_run_elsewhere = job->run && job->run->attempt == attempt;
-    // It may have been reinstated between the two reads: the job's is the newer one.
-    if (facts.in_run_elsewhere && session && job->run->session == session->session)
-        facts.in_run_under_it = true;
+    const bool runs = job->run && job->run->attempt == attempt;
+    facts.in_run_under_it = runs && session && job->run->session == session->session;
+    facts.in_run_elsewhere = runs && !facts.in_run_under_it;
     const Listed alive{.attempt = attempt, .phase = Listed::Phase::running};
     const auto decision = decide_reconcile(stranger_facts(strangers_job(*job), alive, 0));
     facts.may_be_reinstated = decision.kind == ReconcileDecision::Kind::reinstate;
@@ -132,39 +146,25 @@ ItemAnswer answer_of(OutputAnswer answer) {
 
 }  // namespace
 
-// Jobs whose attempts the session does not own, as far as they can be read.
-Task<Result<KnownJobs>> SessionService::strangers_of(std::optional<SessionView> session,
-                                                     std::vector<AttemptKey> attempts) {
-    std::vector<JobId> ids;
-    for (const auto attempt : attempts) {
-        const auto is_it = [&](const RunView& run) { return run.attempt == attempt; };
-        const bool owned =
-            session && std::any_of(session->runs.begin(), session->runs.end(), is_it);
-        if (!owned || !session->open) ids.push_back(attempt.job);
-    }
-    if (ids.empty()) co_return KnownJobs{};
-    co_return co_await known_jobs(store_, std::move(ids));
-}
-
 // Whether the attempt's end is known from who ran it, and that was a worker of this directory.
 Task<Result<bool>> SessionService::ended_in(StateDirectory directory, const JobView* job,
                                             AttemptKey attempt) {
-    if (!job) co_return false;
-    const auto is_it = [&](const AttemptView& view) { return view.epoch == attempt.epoch; };
-    const auto found = std::find_if(job->attempts.begin(), job->attempts.end(), is_it);
-    if (found == job->attempts.end() || !found->end || !found->end->reported) co_return false;
-    const auto owner = co_await store_.session(found->session);
+    const auto found = co_await attempt_of(store_, job, attempt);
+    if (!found) co_return found.error();
+    if (!is_reported(*found)) co_return false;
+    const auto owner = co_await store_.owner((*found)->session);
     if (!owner && !owner.is(Errc::not_found)) co_return owner.error();
     co_return owner && owner->directory.same_place(directory);
 }
 
 Task<Result<LogResponse>> SessionService::logs(LogRequest request, Blobs& blobs) {
-    auto view = co_await store_.session(request.session);
+    auto view = co_await store_.owner(request.session);
     if (!view && !view.is(Errc::not_found)) co_return view.error();
     const auto session = view ? std::optional(std::move(*view)) : std::nullopt;
-    std::vector<AttemptKey> attempts;
-    for (const auto& chunk : request.chunks) attempts.push_back(chunk.attempt);
-    auto jobs = co_await strangers_of(session, std::move(attempts));
+    std::set<JobId> named;
+    for (const auto& chunk : request.chunks) named.insert(chunk.attempt.job);
+    std::vector<JobId> ids(named.begin(), named.end());
+    auto jobs = co_await known_jobs(store_, std::move(ids));
     if (!jobs) co_return jobs.error();
     LogResponse response;
     std::vector<LogChunk> counting;

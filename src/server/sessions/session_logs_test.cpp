@@ -34,7 +34,7 @@ public:
     Task<Result<LogPiece>> read(AttemptKey, std::uint64_t, std::size_t) override {
         co_return LogPiece{text, text.size()};
     }
-    Task<Result<void>> remove(std::vector<JobId>) override { co_return Result<void>{}; }
+    Task<Result<OutputRemoved>> remove(std::vector<JobId>) override { co_return OutputRemoved{}; }
 
     std::string text;
     std::function<Task<void>()> meanwhile;

@@ -6,7 +6,7 @@ Task<SessionNames> names_of_workers(Store& store, std::vector<SessionId> session
     SessionNames names;
     for (const auto id : sessions) {
         if (names.contains(id)) continue;
-        auto session = co_await store.session(id);
+        auto session = co_await store.owner(id);
         if (session) names[id] = session->worker;
     }
     co_return names;

@@ -46,8 +46,6 @@ public:
 private:
     // Ends this server's life: the store has lost commits (O6).
     Error end_life_behind();
-    Task<Result<KnownJobs>> strangers_of(std::optional<SessionView> session,
-                                         std::vector<AttemptKey> attempts);
     Task<Result<bool>> ended_in(StateDirectory directory, const JobView* job, AttemptKey attempt);
     ItemAnswer answer_of_unkept(AttemptKey attempt, const Error& why);
 

@@ -73,11 +73,11 @@ Task<Result<LogPiece>> SimBlobs::read(AttemptKey attempt, std::uint64_t offset, 
     co_return piece;
 }
 
-Task<Result<void>> SimBlobs::remove(std::vector<JobId> jobs) {
+Task<Result<OutputRemoved>> SimBlobs::remove(std::vector<JobId> jobs) {
     auto there = co_await reach();
     if (!there) co_return there.error();
     kept_.remove(jobs);
-    co_return Result<void>{};
+    co_return OutputRemoved{};
 }
 
 }  // namespace perdure::sim

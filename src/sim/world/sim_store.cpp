@@ -241,8 +241,12 @@ Task<Result<OverdueView>> SimStore::overdue(WallTime wall, std::uint32_t limit) 
     return remote<OverdueView>([=](Store& store) { return store.overdue(wall, limit); });
 }
 
-Task<Result<std::vector<JobView>>> SimStore::jobs(std::vector<JobId> ids) {
-    return remote<std::vector<JobView>>([=](Store& store) { return store.jobs(ids); });
+Task<Result<OwnerView>> SimStore::owner(SessionId session) {
+    return remote<OwnerView>([=](Store& store) { return store.owner(session); });
+}
+
+Task<Result<std::vector<JobView>>> SimStore::jobs(std::vector<JobId> ids, AttemptWindow attempts) {
+    return remote<std::vector<JobView>>([=](Store& store) { return store.jobs(ids, attempts); });
 }
 
 Task<Result<std::optional<JobId>>> SimStore::job_of_key(std::string tenant,
@@ -251,7 +255,7 @@ Task<Result<std::optional<JobId>>> SimStore::job_of_key(std::string tenant,
         [=](Store& store) { return store.job_of_key(tenant, idempotency_key); });
 }
 
-Task<Result<AuditView>> SimStore::audit(JobId after, std::uint32_t limit) {
+Task<Result<AuditView>> SimStore::audit(AuditPlace after, std::uint32_t limit) {
     return remote<AuditView>([=](Store& store) { return store.audit(after, limit); });
 }
 

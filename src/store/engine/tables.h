@@ -98,8 +98,14 @@ public:
         std::optional<WallTime> date;
     };
     virtual Due next_due() = 0;
-    // When the first of all jobs that are stored was submitted, but for those that go.
-    virtual std::optional<ServiceTime> oldest_submit(const std::set<JobId>& gone) = 0;
+    // Of the next jobs by their ids, but for those that go: which was submitted first. Ids do not
+    // tell, where a clock was wrong.
+    struct Submits {
+        std::optional<std::pair<ServiceTime, JobId>> first;
+        JobId last;
+        bool are_all = false;  // there is none behind them
+    };
+    virtual Submits submits(JobId after, std::uint32_t max, const std::set<JobId>& gone) = 0;
     // Who owns what runs, as far as anything in a row that cannot be understood says so.
     virtual SessionId owner_of_damaged_run(JobId job) = 0;
 };
@@ -132,6 +138,7 @@ struct Contents {
     std::vector<Holder> holders;
     std::vector<JobId> owed_ends;
     std::vector<std::pair<Thing, ShapeId>> owed_things;
+    std::vector<JobId> owed_removals;
 
     ShapeId shape_max() const { return shapes.empty() ? 0 : shapes.back().id; }
 };
@@ -171,6 +178,8 @@ public:
 
     // Notes of jobs whose retention may be over, earliest first.
     virtual std::vector<ForgetNote> to_forget(ServiceTime now, std::uint32_t max) = 0;
+    // How many rows a job has left that is removed; no more than `enough` are counted.
+    virtual std::uint32_t leftovers(JobId job, std::uint32_t enough) = 0;
     // Keys that are kept no longer.
     virtual std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max) = 0;
 };

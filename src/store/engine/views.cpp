@@ -65,7 +65,7 @@ RunView run_view(ViewReaders readers, JobRow& job, decltype(RunView::worker_poli
     return view;
 }
 
-JobView job_view(JobReader& reader, JobRow& job) {
+JobView job_view(JobReader& reader, const JobRow& job, AttemptWindow attempts) {
     const auto facts = wait_facts(job);
     JobView view{.id = job.id,
                  .spec = job.spec,
@@ -79,12 +79,43 @@ JobView job_view(JobReader& reader, JobRow& job) {
                  .date = facts.date,
                  .kept_until = facts.kept_until,
                  .presumed_lost = job.presumed_lost.has_value()};
-    load_history(reader, job);
-    view.attempts.reserve(job.attempts.size());
-    for (const auto& attempt : job.attempts)
+    for (const auto& attempt : attempts_in(reader, job, attempts))
         view.attempts.push_back(attempt_view(reader, job.id, attempt));
     std::visit(FillJobView{view}, job.place);
     return view;
+}
+
+SessionView session_view(const SessionRow& session, const ServiceTick& clock) {
+    return {.session = session.id,
+            .directory = session.directory,
+            .life = session.life,
+            .worker = session.worker,
+            .open = session.open,
+            .stream = session.stream,
+            .assignments = session.assignments,
+            .heartbeat = session.heartbeat,
+            .content_hash = session.content_hash,
+            .seen = session.seen,
+            .renewal = session.renewal,
+            .slots = session.slots,
+            .draining = session.draining,
+            .offer = session.offer,
+            .lease_deadline = session.lease_deadline,
+            .heard_at = session.heard_at,
+            .hearing = session.hearing,
+            .policy = session.policy,
+            .runs = {},
+            .clock = clock};
+}
+
+OwnerView owner_view(const SessionRow& session, const ServiceTick& clock) {
+    return {.session = session.id,
+            .directory = session.directory,
+            .worker = session.worker,
+            .open = session.open,
+            .lease_deadline = session.lease_deadline,
+            .heard_at = session.heard_at,
+            .clock = clock};
 }
 
 }  // namespace perdure::store

@@ -16,6 +16,9 @@ struct ViewReaders {
 // Of a job in `run`; `worker_policy` is its session's.
 RunView run_view(ViewReaders readers, JobRow& job, decltype(RunView::worker_policy) worker_policy);
 // Without its row in `run`, and without what it waits for and makes.
-JobView job_view(JobReader& reader, JobRow& job);
+JobView job_view(JobReader& reader, const JobRow& job, AttemptWindow attempts);
+// Without what runs in it.
+SessionView session_view(const SessionRow& session, const ServiceTick& clock);
+OwnerView owner_view(const SessionRow& session, const ServiceTick& clock);
 
 }  // namespace perdure::store

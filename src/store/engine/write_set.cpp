@@ -12,6 +12,8 @@ void WriteSet::clear() {
     ledger.clear();
     owed_ends.clear();
     owed_things.clear();
+    owed_removals.clear();
+    leftovers.clear();
     notes.clear();
     old_keys.clear();
     keys.clear();

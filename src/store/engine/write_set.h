@@ -78,9 +78,16 @@ using RelationChange = std::variant<NewAwaited, ToldWaiters, NewAdded, NewMade>;
 // A job that is removed with all of its rows, and which of its relations may have rows.
 struct ForgottenJob {
     JobRow job;
+    bool is_large = false;  // its place and what was asked alone: the rest is owed (C8)
     bool has_awaited = false;
     bool has_added = false;
     bool has_made = false;
+};
+
+// So many of the rows that a removed job has left.
+struct LeftoverPiece {
+    JobId job;
+    std::uint32_t max = 0;
 };
 
 struct SessionOfDirectory {
@@ -113,6 +120,8 @@ struct WriteSet {
     std::vector<Recovery> ledger;
     std::map<JobId, bool> owed_ends;                      // false: it is paid
     std::map<Thing, std::optional<ShapeId>> owed_things;  // empty: it is paid
+    std::map<JobId, bool> owed_removals;                  // false: it is paid
+    std::vector<LeftoverPiece> leftovers;                 // they go
     std::vector<TakenNote> notes;
     std::set<KeyName> old_keys;  // they go, before others come
     std::map<KeyName, IdempotencyRow> keys;
@@ -122,7 +131,7 @@ struct WriteSet {
     std::vector<LimitRow> limits;
     std::vector<const SessionRow*> sessions;
     std::vector<SessionOfDirectory> directories;
-    std::vector<SessionId> forgotten_sessions;
+    std::vector<SessionOfDirectory> forgotten_sessions;
     std::map<ServerId, std::optional<ServerRow>> servers;  // empty: it is removed
     std::optional<ServiceRow> service;
     // What stands for no job any more is removed, a piece at a time: asked for by ticks.

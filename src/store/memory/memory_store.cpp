@@ -92,8 +92,15 @@ Task<Result<OverdueView>> MemoryStore::overdue(WallTime wall, std::uint32_t limi
     co_return parts_->views.overdue(wall, limit);
 }
 
-Task<Result<std::vector<JobView>>> MemoryStore::jobs(std::vector<JobId> ids) {
-    co_return parts_->views.jobs(ids);
+Task<Result<OwnerView>> MemoryStore::owner(SessionId session) {
+    auto view = parts_->views.owner(session);
+    if (!view) co_return error(Errc::not_found, "there is no such session");
+    co_return std::move(*view);
+}
+
+Task<Result<std::vector<JobView>>> MemoryStore::jobs(std::vector<JobId> ids,
+                                                     AttemptWindow attempts) {
+    co_return parts_->views.jobs(ids, attempts);
 }
 
 Task<Result<std::optional<JobId>>> MemoryStore::job_of_key(std::string tenant,
@@ -103,18 +110,50 @@ Task<Result<std::optional<JobId>>> MemoryStore::job_of_key(std::string tenant,
     co_return id;
 }
 
-Task<Result<AuditView>> MemoryStore::audit(JobId after, std::uint32_t limit) {
+Task<Result<AuditView>> MemoryStore::audit(AuditPlace after, std::uint32_t limit) {
     co_return parts_->views.audit(after, limit);
 }
 
-Task<Result<RecoveryPage>> MemoryStore::recoveries(RecoveryFilter filter) {
+Task<Result<JobShown>> MemoryStore::job(JobQuery query, ReadTerms) {
+    auto shown = parts_->views.job(query);
+    if (!shown) co_return error(Errc::not_found, "there is no job " + query.job.text());
+    co_return std::move(*shown);
+}
+
+Task<Result<RecoveryPage>> MemoryStore::recoveries(RecoveryFilter filter, ReadTerms) {
     co_return parts_->views.recoveries(filter);
 }
 
-Task<Result<JobPage>> MemoryStore::list(JobFilter filter) { co_return parts_->views.list(filter); }
+Task<Result<JobPage>> MemoryStore::list(JobFilter filter, ReadTerms) {
+    co_return parts_->views.list(filter);
+}
 
-Task<Result<Overview>> MemoryStore::overview(std::string tenant) {
-    co_return parts_->views.overview(tenant);
+Task<Result<QueuePiece>> MemoryStore::queues(std::string tenant, QueuePlace after, ReadTerms) {
+    co_return parts_->views.queues(tenant, after);
+}
+
+Task<Result<LimitPiece>> MemoryStore::limits(std::string tenant, LimitPlace from, ReadTerms) {
+    co_return parts_->views.limits(tenant, from);
+}
+
+Task<Result<RunPiece>> MemoryStore::running(JobId after, ReadTerms) {
+    co_return parts_->views.running(after);
+}
+
+Task<Result<WorkerPiece>> MemoryStore::workers(WorkerQuery query, ReadTerms) {
+    co_return parts_->views.workers(query);
+}
+
+Task<Result<std::vector<OwnerView>>> MemoryStore::owners(std::vector<SessionId> sessions,
+                                                         ReadTerms) {
+    std::vector<OwnerView> found;
+    for (const auto id : sessions)
+        if (auto owner = parts_->views.owner(id)) found.push_back(std::move(*owner));
+    co_return found;
+}
+
+Task<Result<std::vector<JobId>>> MemoryStore::holders(Thing thing, std::uint32_t max, ReadTerms) {
+    co_return parts_->views.holders(thing, max);
 }
 
 }  // namespace perdure

@@ -26,6 +26,7 @@ Contents MemoryTables::contents() {
         for (const auto& [slot, job] : slots) all.holders.push_back({thing, slot, job});
     all.owed_ends.assign(rows.owed_ends.begin(), rows.owed_ends.end());
     all.owed_things.assign(rows.owed_things.begin(), rows.owed_things.end());
+    all.owed_removals.assign(rows.owed_removals.begin(), rows.owed_removals.end());
     return all;
 }
 
@@ -178,10 +179,19 @@ LineReader::Due MemoryTables::next_due() {
     return due;
 }
 
-std::optional<ServiceTime> MemoryTables::oldest_submit(const std::set<JobId>& gone) {
-    for (const auto& [id, job] : rows.jobs)
-        if (!gone.contains(id)) return job.submitted_at;
-    return std::nullopt;
+LineReader::Submits MemoryTables::submits(JobId after, std::uint32_t max,
+                                          const std::set<JobId>& gone) {
+    Submits some;
+    auto at = rows.jobs.upper_bound(after);
+    for (std::uint32_t i = 0; i < max && at != rows.jobs.end(); ++i, ++at) {
+        ++touched;
+        some.last = at->first;
+        const std::pair submit{at->second.submitted_at, at->first};
+        if (gone.contains(at->first) || (some.first && *some.first <= submit)) continue;
+        some.first = submit;
+    }
+    some.are_all = at == rows.jobs.end();
+    return some;
 }
 
 SessionId MemoryTables::owner_of_damaged_run(JobId job) {

@@ -53,6 +53,7 @@ struct Rows {
     std::map<Thing, Slots> holders;
     std::set<JobId> owed_ends;
     std::map<Thing, ShapeId> owed_things;
+    std::set<JobId> owed_removals;
 };
 
 class MemoryTables : public Tables, public JobReader, public RelationReader, public LineReader {
@@ -86,6 +87,8 @@ public:
     void note_late_load() override { PERDURE_ASSERT(!"loaded after a change (G1)"); }
     std::vector<ForgetNote> to_forget(ServiceTime now, std::uint32_t max) override;
     std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max) override;
+    // All that a job has lies with it, and goes with it.
+    std::uint32_t leftovers(JobId, std::uint32_t) override { return 0; }
 
     std::optional<JobRow> job(JobId id) override;
     std::vector<AttemptRow> history(JobId job, Epoch from, Epoch before) override;
@@ -106,7 +109,7 @@ public:
                       const std::function<bool(const ClaimOrder&)>& is_it) override;
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
     std::vector<JobId> kept() override;
-    std::optional<ServiceTime> oldest_submit(const std::set<JobId>& gone) override;
+    Submits submits(JobId after, std::uint32_t max, const std::set<JobId>& gone) override;
     Due next_due() override;
     SessionId owner_of_damaged_run(JobId job) override;
 

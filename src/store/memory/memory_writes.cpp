@@ -109,6 +109,12 @@ void MemoryTables::write_debts(const WriteSet& set) {
         else
             rows.owed_ends.erase(job);
     }
+    for (const auto& [job, is_owed] : set.owed_removals) {
+        if (is_owed)
+            rows.owed_removals.insert(job);
+        else
+            rows.owed_removals.erase(job);
+    }
     for (const auto& [thing, behind] : set.owed_things) {
         if (behind)
             rows.owed_things.insert_or_assign(thing, *behind);
@@ -130,9 +136,11 @@ void MemoryTables::write(const NewMade& made) {
 void MemoryTables::write_sessions(const WriteSet& set) {
     for (const auto& [directory, session] : set.directories) rows.directories[directory] = session;
     for (const auto* session : set.sessions) rows.sessions[session->id] = *session;
-    for (const auto id : set.forgotten_sessions) {
+    for (const auto& [directory, id] : set.forgotten_sessions) {
         erase_one(rows.sessions, id);
-        std::erase_if(rows.directories, [&](const auto& entry) { return entry.second == id; });
+        const auto latest = rows.directories.find(directory);
+        if (latest != rows.directories.end() && latest->second == id)
+            rows.directories.erase(latest);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "store/memory/views.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "store/engine/apply/ending.h"
 #include "store/engine/views.h"
@@ -21,8 +22,8 @@ void Views::add_relations(const JobRow& job, JobView& view) {
         view.made.push_back({key.first, key.second, made});
 }
 
-JobView Views::job_view(JobRow& job) {
-    auto view = store::job_view(tables_, job);
+JobView Views::job_view(JobRow& job, AttemptWindow attempts) {
+    auto view = store::job_view(tables_, job, attempts);
     if (job.in<Run>()) view.run = run_view(job);
     add_relations(job, view);
     return view;
@@ -85,25 +86,7 @@ std::optional<SessionView> Views::session(SessionId id) {
     const auto found = rows_.sessions.find(id);
     if (found == rows_.sessions.end()) return std::nullopt;
     const SessionRow& session = found->second;
-    SessionView view{.session = session.id,
-                     .directory = session.directory,
-                     .life = session.life,
-                     .worker = session.worker,
-                     .open = session.open,
-                     .stream = session.stream,
-                     .assignments = session.assignments,
-                     .heartbeat = session.heartbeat,
-                     .content_hash = session.content_hash,
-                     .seen = session.seen,
-                     .renewal = session.renewal,
-                     .slots = session.slots,
-                     .draining = session.draining,
-                     .offer = session.offer,
-                     .lease_deadline = session.lease_deadline,
-                     .heard_at = session.heard_at,
-                     .hearing = session.hearing,
-                     .policy = session.policy,
-                     .clock = rows_.service.clock};
+    auto view = store::session_view(session, rows_.service.clock);
     for (const auto& [assignment, job] : rows_.places.runs_of(session.id))
         view.runs.push_back(run_view(rows_.jobs.at(job)));
     return view;
@@ -124,25 +107,30 @@ OverdueView Views::overdue(WallTime wall, std::uint32_t limit) {
     return view;
 }
 
-std::vector<JobView> Views::jobs(const std::vector<JobId>& ids) {
+std::optional<OwnerView> Views::owner(SessionId id) const {
+    const auto found = rows_.sessions.find(id);
+    if (found == rows_.sessions.end()) return std::nullopt;
+    return owner_view(found->second, rows_.service.clock);
+}
+
+std::vector<JobView> Views::jobs(const std::vector<JobId>& ids, AttemptWindow attempts) {
     std::vector<JobView> views;
     for (const auto id : ids) {
         const auto found = rows_.jobs.find(id);
-        if (found != rows_.jobs.end()) views.push_back(job_view(found->second));
+        if (found != rows_.jobs.end()) views.push_back(job_view(found->second, attempts));
     }
     return views;
 }
 
-AuditView Views::audit(JobId after, std::uint32_t limit) {
+AuditView Views::audit(const AuditPlace& after, std::uint32_t limit) {
     AuditView view{.repairs = rows_.service.repairs,
                    .fenced = rows_.service.fenced,
                    .clock = rows_.service.clock};
-    auto it = rows_.jobs.upper_bound(after);
+    auto it = rows_.jobs.upper_bound(after.job);
     for (; it != rows_.jobs.end() && view.jobs.size() < limit; ++it)
-        view.jobs.push_back(job_view(it->second));
-    view.more = it != rows_.jobs.end();
-    if (!view.jobs.empty()) view.last = view.jobs.back().id;
-    if (after) return view;
+        view.jobs.push_back(job_view(it->second, {}));
+    if (it != rows_.jobs.end()) view.next = AuditPlace{.job = std::prev(it)->first};
+    if (after.job) return view;
     for (const auto& [thing, slots] : rows_.holders)
         for (const auto& [slot, job] : slots) view.holders.push_back({thing, slot, job});
     view.owed_ends.assign(rows_.owed_ends.begin(), rows_.owed_ends.end());

@@ -54,6 +54,7 @@ bool may_be_meant(const std::string& name) {
         "timer.avoid",
         "made.job",
         "callback.id",
+        "owed_removal.job",
     };
     static const std::set<std::string> values = {
         "awaited.on_end = 0",      "callback.on_end = 0",        "blocked.rank = 0",
@@ -229,7 +230,7 @@ void DamageMatrix::populate() {
     all_good({job(10), job(31, limited())});
     store.reset();
     // What was too much for one group.
-    query("INSERT INTO owed_end (job) VALUES (17)");
+    query("INSERT INTO owed_end (job) VALUES (17); INSERT INTO owed_removal (job) VALUES (9)");
     query("INSERT INTO owed_thing (tenant, kind, name, behind) VALUES ('default', 0, 'k1', 1)");
 }
 
@@ -329,12 +330,12 @@ void DamageMatrix::expect_that_lists_work() {
     for (const auto* tenant : {"default", "other"}) {
         const auto page = run(store->list({.tenant = tenant, .limit = 1'000}));
         EXPECT_TRUE(page.has_value()) << page.error().what;
-        const auto overview = run(store->overview(tenant));
+        const auto overview = run(read_overview(*store, tenant));
         EXPECT_TRUE(overview.has_value()) << overview.error().what;
         const auto ledger = run(store->recoveries({.tenant = tenant, .limit = 1'000}));
         EXPECT_TRUE(ledger.has_value()) << ledger.error().what;
     }
-    const auto audit = run(store->audit(JobId{}, 1'000));
+    const auto audit = run(store->audit({}, 1'000));
     EXPECT_TRUE(audit.has_value()) << audit.error().what;
     EXPECT_TRUE(run(store->service()).has_value());
 }

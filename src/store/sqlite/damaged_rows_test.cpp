@@ -307,7 +307,7 @@ TEST_F(DamagedRowsOnDisk, lists_go_on_past_what_cannot_be_understood_and_name_it
     ASSERT_TRUE(page.has_value()) << page.error().what;
     ASSERT_EQ(page->jobs.size(), 3U);
     EXPECT_TRUE(page->jobs[1].damaged.has_value());
-    const auto audit = run(store->audit(JobId{}, 100));
+    const auto audit = run(store->audit({}, 100));
     ASSERT_TRUE(audit.has_value()) << audit.error().what;
     EXPECT_EQ(audit->jobs.size(), 2U);
     ASSERT_EQ(audit->damaged.size(), 1U);

@@ -131,7 +131,7 @@ TEST_F(ForgetNotesOnDisk, what_had_ended_before_there_were_notes_is_noted) {
     sql("DROP VIEW jobs_in_state; DROP TABLE tally; CREATE TABLE tally (shape, state, jobs);"
         "INSERT INTO tally VALUES (1, 6, 5); ALTER TABLE job DROP COLUMN body_hash_high;"
         "ALTER TABLE idempotency DROP COLUMN body_hash_high;"
-        "DROP TABLE owed_end; DROP TABLE owed_thing;"
+        "DROP TABLE owed_end; DROP TABLE owed_thing; DROP TABLE owed_removal;"
         "DROP TABLE forget; CREATE INDEX outcome_forget ON outcome (forget_at);"
         "DROP TABLE copy; ALTER TABLE service DROP COLUMN checksum;"
         "ALTER TABLE server DROP COLUMN checksum; DELETE FROM migration WHERE number >= 5; PRAGMA "

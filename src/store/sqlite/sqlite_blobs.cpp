@@ -21,6 +21,9 @@ using store::sqlite::Statement;
 using store::sqlite::Transaction;
 using store::sqlite::Value;
 
+// Of up to 64 KiB each, by one transaction.
+constexpr std::uint32_t pieces_removed_max = 500;
+
 class Pieces {
 public:
     explicit Pieces(Connection& c)
@@ -36,7 +39,12 @@ public:
                 " AND start <= ?3), 0) ORDER BY start"),
           cut_(c, "DELETE FROM piece WHERE job = ? AND epoch = ? AND start >= ?"),
           next_job_(c, "SELECT job FROM piece WHERE job >= ? ORDER BY job LIMIT 1"),
-          remove_(c, "DELETE FROM piece WHERE job = ?") {}
+          remove_(c,
+                  "DELETE FROM piece WHERE job = ?1 AND (epoch, start) IN (SELECT epoch, start"
+                  " FROM piece WHERE job = ?1 ORDER BY epoch, start LIMIT ?2)"),
+          owe_(c, "INSERT OR REPLACE INTO owed (job) VALUES (?)"),
+          pay_(c, "DELETE FROM owed WHERE job = ?"),
+          owed_(c, "SELECT job FROM owed ORDER BY job LIMIT 1") {}
 
     Result<std::vector<std::uint64_t>> append(const std::vector<LogChunk>& chunks) {
         std::vector<std::uint64_t> ends_before;
@@ -80,23 +88,42 @@ public:
         return piece;
     }
 
-    // Most jobs have printed nothing: it goes from one that has to the next.
-    Result<void> remove(std::vector<JobId> jobs) {
+    // First what is owed, then these; those for which there is no room are owed. Most jobs have
+    // printed nothing: it goes from one that has to the next.
+    Result<OutputRemoved> remove(std::vector<JobId> jobs) {
         std::sort(jobs.begin(), jobs.end());
         Transaction transaction(connection_, Transaction::Kind::write);
+        auto left = pieces_removed_max;
+        for (auto job = next_owed(); job && left > 0; job = next_owed())
+            if (remove(*job, left)) pay_.run({*job});
         for (auto at = jobs.begin(); at != jobs.end();) {
             const auto printed = next_job(*at);
             if (!printed) break;
             at = std::lower_bound(at, jobs.end(), *printed);
             if (at == jobs.end() || *at != *printed) continue;
-            remove_.run({*at});
+            if (!remove(*at, left)) owe_.run({*at});
             ++at;
         }
+        const bool unfinished = next_owed().has_value();
         transaction.commit();
-        return {};
+        return OutputRemoved{.unfinished = unfinished};
     }
 
 private:
+    std::optional<JobId> next_owed() {
+        auto row = owed_.query({});
+        if (!row.next()) return std::nullopt;
+        return JobId{row.bits(0)};
+    }
+
+    // True: nothing of it is left.
+    bool remove(JobId job, std::uint32_t& left) {
+        if (left == 0) return false;
+        const auto removed = static_cast<std::uint32_t>(remove_.run({job, left}));
+        left -= removed;
+        return left > 0;
+    }
+
     std::uint64_t end_of(AttemptKey attempt) {
         auto row = last_.query({attempt.job, attempt.epoch.value});
         return row.next() ? row.counter(0) + row.counter(1) : 0;
@@ -110,7 +137,7 @@ private:
     }
 
     Connection& connection_;
-    Statement last_, insert_, from_, cut_, next_job_, remove_;
+    Statement last_, insert_, from_, cut_, next_job_, remove_, owe_, pay_, owed_;
 };
 
 }  // namespace
@@ -212,7 +239,7 @@ Task<Result<LogPiece>> SqliteBlobs::read(AttemptKey attempt, std::uint64_t offse
     return ask([=](Pieces& pieces) { return pieces.read(attempt, offset, max); });
 }
 
-Task<Result<void>> SqliteBlobs::remove(std::vector<JobId> jobs) {
+Task<Result<OutputRemoved>> SqliteBlobs::remove(std::vector<JobId> jobs) {
     return ask([jobs = std::move(jobs)](Pieces& pieces) mutable {
         return pieces.remove(std::move(jobs));
     });

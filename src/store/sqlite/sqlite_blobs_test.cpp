@@ -123,6 +123,24 @@ TEST_P(SqliteBlobsTest, removes_all_output_of_a_job_and_no_other) {
     EXPECT_EQ(text(other), "c");
 }
 
+// C8: and what is owed is removed by the next calls, whoever they are about.
+TEST_P(SqliteBlobsTest, removes_much_output_in_pieces) {
+    std::uint64_t offset = 0;
+    for (int i = 0; i < 12; ++i) {
+        std::vector<LogChunk> chunks;
+        for (int j = 0; j < 100; ++j) chunks.push_back({one, offset++, "a"});
+        ASSERT_TRUE(run(blobs_->append(std::move(chunks))).has_value());
+    }
+    ASSERT_TRUE(append(other, 0, "c").has_value());
+    EXPECT_TRUE(run(blobs_->remove({one.job}))->unfinished);
+    EXPECT_GT(end(one), 0U) << "it was not all at once";
+    EXPECT_TRUE(run(blobs_->remove({}))->unfinished);
+    EXPECT_FALSE(run(blobs_->remove({JobId{99}}))->unfinished);
+    EXPECT_EQ(end(one), 0U);
+    EXPECT_EQ(text(other), "c");
+    EXPECT_FALSE(run(blobs_->remove({}))->unfinished);
+}
+
 // Every column is overwritten with what a broken disk or a hand in the file may leave there (C9).
 // What others print is kept, and nothing that is not there is called kept.
 class DamagedPieces : public SqliteBlobsTest {

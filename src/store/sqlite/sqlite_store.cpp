@@ -57,7 +57,8 @@ struct SqliteStore::Parts {
         if (options.threads) read_connection.emplace(options.path, Connection::Access::read);
         if (read_connection) store::sqlite::prepare_reader(*read_connection);
         reader.emplace(read_connection ? *read_connection : connection, timing, book);
-        people.emplace(options, connection, timing, book);
+        people.emplace(options, connection, timing, book,
+                       [this](auto answer) { end_read(std::move(answer)); });
     }
 
     void load_state() {
@@ -269,11 +270,7 @@ auto SqliteStore::read(Call call) {
     return parts_->read_desk.ask(std::move(work), std::move(afterwards));
 }
 
-template <class Call>
-auto SqliteStore::read_for_people(Call call) {
-    auto afterwards = [parts = parts_.get()](auto answer) { parts->end_read(std::move(answer)); };
-    return parts_->people->ask(std::move(call), std::move(afterwards));
-}
+store::sqlite::PeopleReads& SqliteStore::people() { return *parts_->people; }
 
 Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wall) {
     return write([=](State& state) { return store::open_server(state, server, wall); });
@@ -328,9 +325,18 @@ Task<Result<OverdueView>> SqliteStore::overdue(WallTime wall, std::uint32_t limi
     return read([=](auto& r) -> Result<OverdueView> { return r.show.overdue(wall, limit); });
 }
 
-Task<Result<std::vector<JobView>>> SqliteStore::jobs(std::vector<JobId> ids) {
-    return read([ids = std::move(ids)](auto& r) -> Result<std::vector<JobView>> {
-        return r.show.jobs(ids);
+Task<Result<OwnerView>> SqliteStore::owner(SessionId session) {
+    return read([=](auto& r) -> Result<OwnerView> {
+        auto view = r.show.owner(session);
+        if (!view) return error(Errc::not_found, "there is no such session");
+        return std::move(*view);
+    });
+}
+
+Task<Result<std::vector<JobView>>> SqliteStore::jobs(std::vector<JobId> ids,
+                                                     AttemptWindow attempts) {
+    return read([ids = std::move(ids), attempts](auto& r) -> Result<std::vector<JobView>> {
+        return r.show.jobs(ids, attempts);
     });
 }
 
@@ -340,34 +346,6 @@ Task<Result<std::optional<JobId>>> SqliteStore::job_of_key(std::string tenant,
                  key = std::move(idempotency_key)](auto& r) -> Result<std::optional<JobId>> {
         return r.show.job_of_key(tenant, key);
     });
-}
-
-Task<Result<AuditView>> SqliteStore::audit(JobId after, std::uint32_t limit) {
-    return read_for_people(
-        [=](auto& r) -> Result<AuditView> { return r.show.audit(after, limit); });
-}
-
-Task<Result<RecoveryPage>> SqliteStore::recoveries(RecoveryFilter filter) {
-    return read_for_people([filter = std::move(filter)](auto& r) -> Result<RecoveryPage> {
-        return r.ledger.recoveries(filter);
-    });
-}
-
-Task<Result<JobPage>> SqliteStore::list(JobFilter filter) {
-    return read_for_people([filter = std::move(filter)](auto& r) -> Result<JobPage> {
-        return r.catalogue.list(filter);
-    });
-}
-
-Task<Result<Overview>> SqliteStore::overview(std::string tenant) {
-    return read_for_people([tenant = std::move(tenant)](auto& r) -> Result<Overview> {
-        return r.catalogue.overview(tenant);
-    });
-}
-
-Task<Result<DamagePage>> SqliteStore::damaged(std::string from) {
-    return read_for_people(
-        [from = std::move(from)](auto& r) -> Result<DamagePage> { return r.damage.page(from); });
 }
 
 Task<Result<void>> SqliteStore::discard(DiscardDamaged what) {

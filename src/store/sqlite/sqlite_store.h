@@ -20,6 +20,10 @@
 
 namespace perdure {
 
+namespace store::sqlite {
+class PeopleReads;
+}
+
 struct SqliteOptions {
     std::string path = ":memory:";  // such a database is for inline use alone
     bool threads = true;            // false: every call is made where it is asked, for simulations
@@ -58,14 +62,26 @@ public:
     Task<Result<SessionView>> session(SessionId session) override;
     Task<Result<std::optional<SessionView>>> opening(StateDirectory directory) override;
     Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) override;
-    Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids) override;
+    Task<Result<OwnerView>> owner(SessionId session) override;
+    Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids,
+                                            AttemptWindow attempts = {}) override;
     Task<Result<std::optional<JobId>>> job_of_key(std::string tenant,
                                                   std::string idempotency_key) override;
-    Task<Result<AuditView>> audit(JobId after, std::uint32_t limit) override;
+    Task<Result<AuditView>> audit(AuditPlace after, std::uint32_t limit) override;
 
-    Task<Result<RecoveryPage>> recoveries(RecoveryFilter filter) override;
-    Task<Result<JobPage>> list(JobFilter filter) override;
-    Task<Result<Overview>> overview(std::string tenant) override;
+    Task<Result<JobShown>> job(JobQuery query, ReadTerms terms = {}) override;
+    Task<Result<RecoveryPage>> recoveries(RecoveryFilter filter, ReadTerms terms = {}) override;
+    Task<Result<JobPage>> list(JobFilter filter, ReadTerms terms = {}) override;
+    Task<Result<QueuePiece>> queues(std::string tenant, QueuePlace after,
+                                    ReadTerms terms = {}) override;
+    Task<Result<LimitPiece>> limits(std::string tenant, LimitPlace from,
+                                    ReadTerms terms = {}) override;
+    Task<Result<RunPiece>> running(JobId after, ReadTerms terms = {}) override;
+    Task<Result<WorkerPiece>> workers(WorkerQuery query, ReadTerms terms = {}) override;
+    Task<Result<std::vector<OwnerView>>> owners(std::vector<SessionId> sessions,
+                                                ReadTerms terms = {}) override;
+    Task<Result<std::vector<JobId>>> holders(Thing thing, std::uint32_t max,
+                                             ReadTerms terms = {}) override;
 
     Task<Result<DamagePage>> damaged(std::string from) override;
     Task<Result<void>> discard(DiscardDamaged what) override;
@@ -91,8 +107,7 @@ private:
     auto write_with(Call call);
     template <class Call>
     auto read(Call call);
-    template <class Call>
-    auto read_for_people(Call call);
+    store::sqlite::PeopleReads& people();
 
     std::unique_ptr<Parts> parts_;
 };

@@ -28,7 +28,7 @@ TEST_F(SqliteStoreOnDisk, what_was_answered_is_there_after_a_restart) {
     EXPECT_EQ(last_group, 1U);
     EXPECT_TRUE(has_job(10));
     EXPECT_TRUE(has_job(11));
-    EXPECT_EQ(run(store->overview("default"))->queues.front().jobs[1], 2U);
+    EXPECT_EQ(run(read_overview(*store, "default"))->queues.front().jobs[1], 2U);
 }
 
 TEST_F(SqliteStoreOnDisk, every_commit_is_synced) {
@@ -141,7 +141,8 @@ TEST_F(SqliteStoreOnDisk, a_page_looks_at_so_many_jobs_and_the_next_one_goes_on)
     spec.key = "rare";
     rare.spec = std::make_shared<const JobSpec>(spec);
     std::vector<Change> changes = {rare};
-    for (std::uint64_t id = 100; id < 10'150; ++id) changes.emplace_back(submit(id));
+    for (std::uint64_t id = 100; id < 100 + list_read_max + 50; ++id)
+        changes.emplace_back(submit(id));
     ASSERT_TRUE(commit(changes).has_value());
     JobFilter filter{.key = "rare"};
     const auto first = run(store->list(filter));

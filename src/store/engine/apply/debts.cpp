@@ -25,15 +25,47 @@ void pay_thing(State& state, const Debts::OwedThing& owed) {
     restore_line(state, owed.thing, owed.behind);
 }
 
+// What names a job that is there is damaged, and removes nothing of it (C9).
+void pay_removal(State& state, JobId job) {
+    state.rows.begin_step();
+    if (state.rows.has_job(job) && !state.forgotten().contains(job)) return state.spend(1);
+    const auto max = state.room;
+    const auto found = state.rows.leftovers(job, max);
+    state.spend(found + 1);
+    if (found > 0) state.pending.leftovers.push_back({job, max});
+    if (found < max) state.debts.pay_removal(job);
+}
+
 }  // namespace
+
+// Nobody may wait for what stands still: kept things are freed (C4). Each is a step of its own.
+void free_what_paused_queues_keep(State& state) {
+    while (state.debts.kept_behind() && state.room > 0) {
+        const auto& kept = state.lines().kept();
+        const auto next = kept.upper_bound(*state.debts.kept_behind());
+        if (next == kept.end()) return state.debts.pay_kept();
+        const JobId id = *next;
+        state.debts.owe_kept(id);
+        state.spend(1);
+        state.rows.begin_step();
+        JobRow* job = state.readable(id);
+        const auto* ready = job ? job->in<Ready>() : nullptr;
+        if (!ready || !state.is_paused(*job)) continue;
+        look_at_things(state, *job);
+        move_and_free(state, *job, Ready{ready->stay, std::nullopt});
+    }
+}
 
 void pay_debts(State& state) {
     if (!state.debts.empty()) state.rows.allow_some();
+    free_what_paused_queues_keep(state);
     // Each once: what it still owes then is the next group's.
     for (auto left = state.debts.size(); left > 0 && state.room > 0; --left) {
         if (const auto thing = state.debts.next_thing()) pay_thing(state, *thing);
         if (state.room == 0) return;
         if (const auto end = state.debts.next_end()) pay_end(state, *end);
+        if (state.room == 0) return;
+        if (const auto removed = state.debts.next_removal()) pay_removal(state, *removed);
     }
 }
 

@@ -6,6 +6,8 @@
 namespace perdure::store {
 
 // Pays while the group has room.
+// As far as there is room.
+void free_what_paused_queues_keep(State& state);
 void pay_debts(State& state);
 
 }  // namespace perdure::store

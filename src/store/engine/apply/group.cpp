@@ -285,29 +285,8 @@ ChangeReply apply(State& state, const DefineLimit& change) {
     return {Applied{}};
 }
 
-// Those of them that are of the queue which is paused, and whoever may follow them, are in memory
-// then.
-std::vector<JobId> look_at_kept(State& state, const PauseQueue& change) {
-    const auto& kept = state.lines().kept();
-    state.load_jobs(kept);
-    std::vector<JobId> found;
-    std::vector<const JobRow*> jobs;
-    for (const JobId id : kept) {
-        const auto* job = state.readable(id);
-        const bool is_of_it = job && job->in<Ready>() && job->spec->tenant == change.tenant &&
-                              job->spec->queue == change.queue;
-        if (!is_of_it) continue;
-        found.push_back(id);
-        jobs.push_back(job);
-    }
-    look_at_things(state, jobs);
-    return found;
-}
-
 ChangeReply apply(State& state, const PauseQueue& change) {
     if (change.paused && zoo(Bug::pause_forgotten)) return {Applied{}};
-    std::vector<JobId> kept;
-    if (change.paused) kept = look_at_kept(state, change);
     const bool changes = state.shapes.pause(change.tenant, change.queue, change.paused);
     if (changes) state.fronts.ranking().note_pause(change.tenant, change.queue);
     if (!change.paused) {
@@ -315,11 +294,8 @@ ChangeReply apply(State& state, const PauseQueue& change) {
         if (changes) state.work_appeared = true;
         return {Applied{}};
     }
-    // Nobody may wait for what stands still: kept things are freed (C4).
-    for (const JobId id : kept) {
-        JobRow& job = state.job_that_exists(id);
-        move_and_free(state, job, Ready{job.in<Ready>()->stay, std::nullopt});
-    }
+    state.debts.owe_kept({});
+    free_what_paused_queues_keep(state);
     return {Applied{}};
 }
 

@@ -19,6 +19,10 @@ namespace {
 
 using KeyRow = std::optional<IdempotencyRow>;
 
+// By one change (C8).
+constexpr std::uint32_t submits_walked_max = 5'000;
+constexpr std::uint32_t sessions_walked_max = 5'000;
+
 // corrupt: it cannot be understood, so that nobody knows whose key it is (C9).
 Result<KeyRow> row_of_key(State& state, const JobSpec& spec) {
     if (!spec.idempotency_key) return KeyRow{};
@@ -68,20 +72,50 @@ std::vector<JobId> take_notes(State& state, std::uint32_t max) {
     return jobs;
 }
 
-// Once these jobs are gone.
+// Goes through all jobs, a piece at a time, again and again: but not while the one that was found
+// first is there, since what is submitted meanwhile is later.
+void look_for_first_submit(State& state, const std::set<JobId>& gone) {
+    const auto is_there = [&](JobId id) {
+        return id && !gone.contains(id) && state.rows.has_job(id);
+    };
+    if (state.first_submit && is_there(state.first_submit->job)) return;
+    auto& walk = state.submit_walk;
+    if (!walk) walk = State::SubmitWalk{.after = {}, .began = state.now(), .first = {}};
+    const auto some = state.rows.submits(walk->after, submits_walked_max, gone);
+    walk->after = some.last;
+    const auto& first = some.first;
+    if (first && (!walk->first || first->first < walk->first->at))
+        walk->first = State::FirstSubmit{first->second, first->first};
+    if (!some.are_all) return;
+    state.first_submit = walk->first.value_or(State::FirstSubmit{{}, walk->began});
+    walk.reset();
+}
+
+// Once these jobs are gone. Looks at some of the sessions, then at the next ones; `at` is where.
 std::vector<SessionId> unneeded_sessions(State& state, const std::set<JobId>& gone, ServiceTime now,
-                                         std::uint32_t max) {
-    const auto oldest = state.rows.oldest_submit(gone);
+                                         std::uint32_t max, SessionId& at) {
     std::vector<SessionId> unneeded;
-    for (const auto& [id, session] : state.sessions()) {
-        if (unneeded.size() == max) break;
-        const SessionRetentionFacts facts{.owns_attempts = !state.runs_of(id).empty(),
-                                          .lease_deadline = session.lease_deadline,
-                                          .heard_at = session.heard_at,
-                                          .oldest_submit = oldest,
-                                          .now = now};
+    if (state.sessions().size() <= sessions_walked_max) at = {};
+    auto next = state.sessions().upper_bound(at);
+    std::uint32_t looked_at = 0;
+    bool is_first_submit_known = false;
+    for (; next != state.sessions().end() && looked_at < sessions_walked_max; ++next) {
+        if (unneeded.size() == max) return unneeded;
+        const auto& [id, session] = *next;
+        SessionRetentionFacts facts{.owns_attempts = !state.runs_of(id).empty(),
+                                    .lease_deadline = session.lease_deadline,
+                                    .heard_at = session.heard_at,
+                                    .oldest_submit = std::nullopt,
+                                    .now = now};
+        ++looked_at;
+        at = id;
+        if (!decide_session_retention(facts).forget) continue;
+        if (!std::exchange(is_first_submit_known, true)) look_for_first_submit(state, gone);
+        // Not known yet: then it may have been as early as can be.
+        facts.oldest_submit = state.first_submit ? state.first_submit->at : ServiceTime{};
         if (decide_session_retention(facts).forget) unneeded.push_back(id);
     }
+    if (next == state.sessions().end()) at = {};
     return unneeded;
 }
 
@@ -89,9 +123,7 @@ Error same_id() { return not_possible("a job with this id exists"); }
 Error other_body() { return not_possible("this idempotency key was used for a different job"); }
 
 // The job that this submit asks for, if it is there already; an error if it cannot be had.
-// `earlier`: what comes before it in its batch.
-Result<std::optional<Submitted>> look_up(State& state, const Submit& change,
-                                         const EarlierInBatch& earlier) {
+Result<std::optional<Submitted>> find_known(State& state, const Submit& change) {
     if (const JobRow* job = state.job(change.id)) {
         // Ids are never drawn twice: this very submit is repeated, after a lost reply.
         if (!is_same_body(job->body_hash, change.body_hash, change.old_hash)) return same_id();
@@ -116,9 +148,61 @@ Result<std::optional<Submitted>> look_up(State& state, const Submit& change,
                                          std::string(to_string(*known->gone)) + " and was removed");
         case IdempotencyDecision::Kind::create: break;
     }
-    if (auto why = why_not_limited(state, *change.spec)) return *why;
-    if (auto why = why_not_after(state, *change.spec, earlier)) return *why;
     return std::optional<Submitted>{};
+}
+
+// `earlier`: what comes before it in its batch.
+std::optional<Error> why_not_created(State& state, const JobSpec& spec,
+                                     const EarlierInBatch& earlier) {
+    if (auto why = why_not_limited(state, spec)) return why;
+    return why_not_after(state, spec, earlier);
+}
+
+// What a batch asks for, as far as its jobs are compared with each other.
+class BatchSoFar {
+public:
+    // Whether the same was asked for under this id, or this key. Something else is refused.
+    Result<bool> repeats_id(const Submit& job) {
+        const auto [known, is_new] = ids_.try_emplace(job.id, job.body_hash);
+        if (is_new) return false;
+        return judged(known->second, job, same_id());
+    }
+    Result<bool> repeats_key(const Submit& job) {
+        if (!job.spec->idempotency_key) return false;
+        const std::pair name{job.spec->tenant, *job.spec->idempotency_key};
+        const auto [known, is_new] = keys_.try_emplace(name, job.body_hash);
+        if (is_new) return false;
+        return judged(known->second, job, other_body());
+    }
+
+private:
+    static Result<bool> judged(const BodyHash& known, const Submit& job, Error otherwise) {
+        if (known != job.body_hash) return otherwise;
+        return true;
+    }
+
+    std::map<JobId, BodyHash> ids_;
+    std::map<std::pair<std::string, std::string>, BodyHash> keys_;
+};
+
+// Why a job cannot be had, as if all before it were there already: the same as one after another.
+std::optional<Error> why_not_in_batch(State& state, const Submit& job, BatchSoFar* batch,
+                                      const EarlierInBatch& earlier) {
+    const auto same_id = batch ? batch->repeats_id(job) : Result<bool>(false);
+    if (!same_id) return same_id.error();
+    if (*same_id) return std::nullopt;
+    const auto known = find_known(state, job);
+    if (!known) return known.error();
+    const auto same_key = batch ? batch->repeats_key(job) : Result<bool>(false);
+    if (!same_key) return same_key.error();
+    if (*same_key) return std::nullopt;
+    return *known ? std::nullopt : why_not_created(state, *job.spec, earlier);
+}
+
+// If it is there already, those behind it may wait for it.
+void look_at_repeated(State& state, const Submit& job) {
+    const auto known = find_known(state, job);
+    if (known && *known) look_at_input(state, state.job_that_exists((*known)->id));
 }
 
 bool are_ascending(const std::vector<Submit>& jobs) {
@@ -191,38 +275,32 @@ void order_kill(State& state, JobRow& job, Cause cause) {
 }
 
 ChangeReply apply(State& state, const Submit& change) {
-    auto known = look_up(state, change, {});
+    auto known = find_known(state, change);
     if (!known) return known.error();
     if (*known) return {**known};
+    if (auto why = why_not_created(state, *change.spec, {})) return *why;
     return {create(state, change)};
 }
 
+// It is refused for its first job that cannot be had, and for the first reason of that.
 ChangeReply apply(State& state, const SubmitAll& change) {
     // Mostly each is for itself: then nobody need be remembered for those behind it.
-    const bool has_repeats = !are_ascending(change.jobs);
+    const auto has_key = [](const Submit& job) { return job.spec->idempotency_key.has_value(); };
+    const bool has_repeats =
+        !are_ascending(change.jobs) || std::any_of(change.jobs.begin(), change.jobs.end(), has_key);
     const bool has_relations =
         std::any_of(change.jobs.begin(), change.jobs.end(),
                     [](const auto& job) { return !job.spec->after.empty(); });
-    // Of this very batch: one key or id, one body.
-    std::map<std::pair<std::string, std::string>, BodyHash> keys;
-    std::map<JobId, BodyHash> ids;
+    BatchSoFar so_far;
     EarlierInBatch earlier;
     for (std::size_t i = 0; i < change.jobs.size(); ++i) {
         const auto& job = change.jobs[i];
-        const auto refuse = [&](Error why) -> ChangeReply {
-            return {BatchSubmitted{.refused = BatchSubmitted::Refused{i, std::move(why)}}};
-        };
-        const auto known = look_up(state, job, earlier);
-        if (!known) return refuse(known.error());
-        // Those behind it may wait for it.
-        if (has_relations && *known) look_at_input(state, state.job_that_exists((*known)->id));
-        if (has_relations) earlier.emplace(job.id, job.spec->tenant);
-        if (has_repeats && ids.try_emplace(job.id, job.body_hash).first->second != job.body_hash)
-            return refuse(same_id());
-        if (!job.spec->idempotency_key) continue;
-        const std::pair key{job.spec->tenant, *job.spec->idempotency_key};
-        if (keys.try_emplace(key, job.body_hash).first->second != job.body_hash)
-            return refuse(other_body());
+        if (auto why = why_not_in_batch(state, job, has_repeats ? &so_far : nullptr, earlier))
+            return {BatchSubmitted{.refused = BatchSubmitted::Refused{i, std::move(*why)}}};
+        if (has_relations) {
+            look_at_repeated(state, job);
+            earlier.emplace(job.id, job.spec->tenant);
+        }
     }
     BatchSubmitted batch;
     batch.jobs.reserve(change.jobs.size());
@@ -230,7 +308,7 @@ ChangeReply apply(State& state, const SubmitAll& change) {
     for (const auto& asked : change.jobs) {
         auto job = asked;
         job.spec = with_found(asked.spec, found);
-        const auto known = look_up(state, job, earlier);
+        const auto known = find_known(state, job);
         batch.jobs.push_back(*known ? **known : create(state, job));
         if (has_relations) found[asked.id] = batch.jobs.back().id;
     }
@@ -269,7 +347,7 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
         if (!outcome || state.now() < outcome->forget_at) continue;  // the note is outdated
         if (gone.insert(id).second) forgotten.jobs.push_back(id);
     }
-    const auto unneeded = unneeded_sessions(state, gone, state.now(), change.max);
+    const auto unneeded = unneeded_sessions(state, gone, state.now(), change.max, state.session_walk);
     const auto old = state.rows.old_keys(state.now(), change.max);
     forgotten.unfinished = noted.size() == change.max || old.size() == change.max;
     for (const auto id : forgotten.jobs) forget(state, state.job_that_exists(id));
@@ -279,8 +357,12 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
 }
 
 bool is_anything_to_forget(State& state, ServiceTime now) {
-    return !state.rows.to_forget(now, 1).empty() || !state.rows.old_keys(now, 1).empty() ||
-           !unneeded_sessions(state, {}, now, 1).empty();
+    if (!state.rows.to_forget(now, 1).empty() || !state.rows.old_keys(now, 1).empty())
+        return true;
+    auto at = state.session_walk;
+    if (!unneeded_sessions(state, {}, now, 1, at).empty()) return true;
+    state.session_walk = at;
+    return false;
 }
 
 }  // namespace perdure::store

@@ -50,6 +50,16 @@ std::vector<AttemptRow> read_history(JobReader& reader, const JobRow& job, Epoch
     return found;
 }
 
+std::vector<AttemptRow> attempts_in(JobReader& reader, const JobRow& job, AttemptWindow window) {
+    if (job.attempts.empty()) return {};
+    const auto end = std::min(window.before, job.epoch.next());
+    const Epoch first{end.value > window.max ? end.value - window.max : 1};
+    auto found = read_history(reader, job, first, end);
+    for (const auto& attempt : job.attempts)
+        if (attempt.epoch >= first && attempt.epoch < end) found.push_back(attempt);
+    return found;
+}
+
 void load_history(JobReader& reader, JobRow& job) {
     if (!job.has_history) load_since(reader, job, Epoch{1});
 }

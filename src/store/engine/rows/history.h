@@ -14,6 +14,8 @@ void load_history(JobReader& reader, JobRow& job);
 // The attempts from one epoch on and before another that are not in the job's row.
 std::vector<AttemptRow> read_history(JobReader& reader, const JobRow& job, Epoch from,
                                      Epoch before);
+// The attempts of a window, in order, whether they are in the job's row or not.
+std::vector<AttemptRow> attempts_in(JobReader& reader, const JobRow& job, AttemptWindow window);
 AttemptRow* find_attempt(JobReader& reader, JobRow& job, Epoch epoch);
 // The latest attempt that saved a checkpoint; zero: none did. Reads all of them.
 Epoch latest_checkpoint(JobReader& reader, JobRow& job, Epoch before);

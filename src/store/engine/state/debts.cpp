@@ -6,6 +6,7 @@ namespace perdure::store {
 
 Debts::Debts(const Contents& contents, WriteSet& pending) : pending_(pending) {
     ends_.insert(contents.owed_ends.begin(), contents.owed_ends.end());
+    removals_.insert(contents.owed_removals.begin(), contents.owed_removals.end());
     // A position that makes no sense is none: then some are looked at twice.
     for (const auto& [thing, behind] : contents.owed_things)
         things_.emplace(thing, behind < 0 || behind > contents.shape_max() ? 0 : behind);
@@ -30,13 +31,29 @@ void Debts::pay(const Thing& thing) {
     if (things_.erase(thing) > 0) pending_.owed_things.insert_or_assign(thing, std::nullopt);
 }
 
-std::optional<JobId> Debts::next_end() {
-    if (ends_.empty()) return std::nullopt;
-    auto at = ends_.upper_bound(last_end_);
-    if (at == ends_.end()) at = ends_.begin();
-    last_end_ = *at;
-    return last_end_;
+void Debts::owe_removal(JobId job) {
+    if (removals_.insert(job).second) pending_.owed_removals.insert_or_assign(job, true);
 }
+
+void Debts::pay_removal(JobId job) {
+    if (removals_.erase(job) > 0) pending_.owed_removals.insert_or_assign(job, false);
+}
+
+namespace {
+
+std::optional<JobId> next_of(const std::set<JobId>& jobs, JobId& last) {
+    if (jobs.empty()) return std::nullopt;
+    auto at = jobs.upper_bound(last);
+    if (at == jobs.end()) at = jobs.begin();
+    last = *at;
+    return last;
+}
+
+}  // namespace
+
+std::optional<JobId> Debts::next_end() { return next_of(ends_, last_end_); }
+
+std::optional<JobId> Debts::next_removal() { return next_of(removals_, last_removal_); }
 
 std::optional<Debts::OwedThing> Debts::next_thing() {
     if (things_.empty()) return std::nullopt;

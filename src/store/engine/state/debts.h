@@ -24,8 +24,19 @@ public:
     void pay(const Thing& thing);
     bool owes(const Thing& thing) const { return things_.contains(thing); }
 
-    bool empty() const { return ends_.empty() && things_.empty(); }
-    std::size_t size() const { return ends_.size() + things_.size(); }
+    // A job is removed, and rows of it are left.
+    void owe_removal(JobId job);
+    void pay_removal(JobId job);
+    // Jobs that keep their things are to be looked at, but for those up to `behind`: a queue was
+    // paused. It has no row: after a restart all of them are looked at.
+    void owe_kept(JobId behind) { kept_behind_ = behind; }
+    void pay_kept() { kept_behind_.reset(); }
+    const std::optional<JobId>& kept_behind() const { return kept_behind_; }
+
+    bool empty() const { return size() == 0; }
+    std::size_t size() const {
+        return ends_.size() + things_.size() + removals_.size() + (kept_behind_ ? 1 : 0);
+    }
 
     struct OwedThing {
         Thing thing;
@@ -34,11 +45,15 @@ public:
     // In turn: each is given again after all others.
     std::optional<JobId> next_end();
     std::optional<OwedThing> next_thing();
+    std::optional<JobId> next_removal();
 
 private:
     std::set<JobId> ends_;
     std::map<Thing, ShapeId> things_;
+    std::set<JobId> removals_;
+    std::optional<JobId> kept_behind_;
     JobId last_end_;
+    JobId last_removal_;
     Thing last_thing_;
     WriteSet& pending_;
 };

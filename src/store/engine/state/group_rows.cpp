@@ -211,9 +211,20 @@ std::vector<KeyName> GroupRows::old_keys(ServiceTime now, std::uint32_t max) {
     return tables_.old_keys(now, max);
 }
 
-std::optional<ServiceTime> GroupRows::oldest_submit(const std::set<JobId>& gone) {
+LineReader::Submits GroupRows::submits(JobId after, std::uint32_t max,
+                                       const std::set<JobId>& gone) {
     note_load();
-    return tables_.lines().oldest_submit(gone);
+    return tables_.lines().submits(after, max, gone);
+}
+
+bool GroupRows::has_job(JobId job) {
+    note_load();
+    return tables_.has_job(job);
+}
+
+std::uint32_t GroupRows::leftovers(JobId job, std::uint32_t enough) {
+    note_load();
+    return tables_.leftovers(job, enough);
 }
 
 }  // namespace perdure::store

@@ -72,7 +72,9 @@ public:
     // What retention looks for: each is one load.
     std::vector<ForgetNote> to_forget(ServiceTime now, std::uint32_t max);
     std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max);
-    std::optional<ServiceTime> oldest_submit(const std::set<JobId>& gone);
+    LineReader::Submits submits(JobId after, std::uint32_t max, const std::set<JobId>& gone);
+    bool has_job(JobId job);
+    std::uint32_t leftovers(JobId job, std::uint32_t enough);
 
 private:
     static constexpr std::uint32_t allowed_min = 16;

@@ -37,6 +37,8 @@ State::State(Tables& of, const Timing& t, const QueueWeights& weights, DamageBoo
     take_sessions(contents);
     take_runs(contents, holding);
     check_kept(holding);
+    const bool may_stand_still = !contents.pauses.empty() && !lines_.kept().empty();
+    if (may_stand_still) debts.owe_kept({});
     check_holders(holding);
 }
 

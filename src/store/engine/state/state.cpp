@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t jobs_max = 16'384;
 constexpr std::size_t bytes_max = std::size_t{16} << 20;
+// What is removed at once with its job; the rows of one with more are owed (C8).
+constexpr std::uint32_t removed_attempts_max = 20;
+constexpr std::uint32_t removed_generations_max = 2;
 constexpr std::size_t inline_max = 1'024;  // what an attempt's own row carries
 
 std::size_t size_of(const JobSpec& spec) {
@@ -142,7 +145,11 @@ void State::forget(JobRow& job) {
     if (job.changed) std::erase(pending.jobs, &job);
     jobs_bytes_ -= size_of(*job.spec);
     const auto id = job.id;
+    const bool is_large =
+        job.epoch.value > removed_attempts_max || job.generation > removed_generations_max;
     pending.forgotten.push_back(relations.forget(std::move(job)));
+    pending.forgotten.back().is_large = is_large;
+    if (is_large) debts.owe_removal(id);
     jobs_.erase(id.value);
     forgotten_.insert(id);
 }
@@ -240,8 +247,10 @@ SessionRow& State::add_session(SessionRow session) {
 }
 
 void State::forget_session(SessionId id) {
-    pending.forgotten_sessions.push_back(id);
-    std::erase_if(latest_sessions_, [&](const auto& entry) { return entry.second == id; });
+    const auto place = place_of(session_that_exists(id).directory);
+    pending.forgotten_sessions.push_back({place, id});
+    const auto latest = latest_sessions_.find(place);
+    if (latest != latest_sessions_.end() && latest->second == id) latest_sessions_.erase(latest);
     changed_sessions_.erase(id);
     confirmed_until_.erase(id);
     unheard.erase(id);

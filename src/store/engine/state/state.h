@@ -112,7 +112,20 @@ public:
     // What the tables show, and this group has changed.
     Lines& lines() { return lines_; }
     JobReader& job_rows() { return job_rows_; }
-    ServiceTime tidied_at;            // the tables were, last
+    ServiceTime tidied_at;  // the tables were, last
+    // Which of all stored jobs was submitted first, as far as a walk through them has found out.
+    struct FirstSubmit {
+        JobId job;  // none: there was no job
+        ServiceTime at;
+    };
+    std::optional<FirstSubmit> first_submit;
+    struct SubmitWalk {
+        JobId after;
+        ServiceTime began;
+        std::optional<FirstSubmit> first;
+    };
+    std::optional<SubmitWalk> submit_walk;
+    SessionId session_walk;           // retention has looked at the sessions up to this one
     bool lines_are_in_memory = true;  // the last job that was met in a line was
     // An attempt in `run`, as far as heartbeats and sweeps judge it: they look at its job only if
     // something is to be done.

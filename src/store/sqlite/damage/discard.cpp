@@ -4,10 +4,13 @@
 #include "store/engine/apply/relations.h"
 #include "store/engine/rows/codec.h"
 #include "store/sqlite/damage/scan.h"
+#include "store/sqlite/tables/leftovers.h"
 #include "store/sqlite/tables/sqlite_tables.h"
 
 namespace perdure::store::sqlite {
 namespace {
+
+constexpr std::uint32_t removed_at_once_max = 5'000;
 
 // What has to be looked at again when the rows are gone.
 struct Freed {
@@ -86,12 +89,15 @@ void Discard::remove_places(JobId id, ShapeId shape) {
 
 void Discard::remove_notes(JobId id) {
     for (const auto* sql :
-         {"DELETE FROM line WHERE job = ?", "DELETE FROM attempt WHERE job = ?",
-          "DELETE FROM large WHERE job = ?", "DELETE FROM recovery WHERE job = ?",
-          "DELETE FROM awaited WHERE job = ?", "DELETE FROM callback WHERE parent = ?",
-          "DELETE FROM made WHERE parent = ?", "DELETE FROM idempotency WHERE job = ?",
+         {"DELETE FROM line WHERE job = ?", "DELETE FROM awaited WHERE job = ?",
+          "DELETE FROM callback WHERE parent = ?", "DELETE FROM idempotency WHERE job = ?",
           "DELETE FROM owed_end WHERE job = ?"})
         run(sql, {id});
+    // Of the rest, what one transaction can remove (C8).
+    Leftovers leftovers(connection_);
+    leftovers.remove({id, removed_at_once_max});
+    if (leftovers.count(id, 1) > 0)
+        run("INSERT OR REPLACE INTO owed_removal (job) VALUES (?)", {id});
 }
 
 // To those who wait for it, it was cancelled.

@@ -92,14 +92,14 @@ std::vector<DamageScan::Table> DamageScan::tables_of_jobs() {
         {"outcome", "job, rule", [](Scan& s, const Found& r) { s.check_asked_for(r, 0); }, 0},
         {"attempt", "job, epoch, body",
          [](Scan& s, const Found& r) {
-             s.check_asked_for(r, 0);
+             s.check_left_by(r, 0);
              if (decode_attempt(r.bytes(2)).epoch.value != r.bits(1))
                  fail_corrupt("it is of another epoch than it says");
          },
          0},
         {"large", "job, epoch, kind",
          [](Scan& s, const Found& r) {
-             s.check_asked_for(r, 0), r.small(1), at_most(r, 2, choices_of_two);
+             s.check_left_by(r, 0), r.small(1), at_most(r, 2, choices_of_two);
          },
          0},
         {"recovery", "id, job, epoch, detector, incident, happened_on, body, cause",
@@ -113,8 +113,9 @@ std::vector<DamageScan::Table> DamageScan::tables_of_jobs() {
          },
          0},
         {"owed_end", "job", [](Scan& s, const Found& r) { s.check_asked_for(r, 0); }, 0},
+        {"owed_removal", "job", [](Scan& s, const Found& r) { s.check_owed_removal(r); }, 0},
         {"made", "parent, generation, number, job",
-         [](Scan& s, const Found& r) { s.check_asked_for(r, 0), r.small(1), r.small(2), r.job(3); },
+         [](Scan& s, const Found& r) { s.check_left_by(r, 0), r.small(1), r.small(2), r.job(3); },
          0},
     };
 }
@@ -134,6 +135,12 @@ DamageScan::DamageScan(Connection& c, DamageBook& book)
 bool DamageScan::exists(const char* sql, std::initializer_list<Value> values) {
     Statement statement(connection_, sql);
     return statement.query(values).next();
+}
+
+// What a job that is removed has left is owed (C8).
+void DamageScan::check_left_by(const Found& row, int column) {
+    if (!exists("SELECT 1 FROM owed_removal WHERE job = ?", {row.job(column)}))
+        check_asked_for(row, column);
 }
 
 void DamageScan::check_asked_for(const Found& row, int column) {
@@ -182,10 +189,16 @@ void DamageScan::check_awaited(const Found& row) {
         fail_corrupt("it says in two ways how the other one ended");
 }
 
+void DamageScan::check_owed_removal(const Found& row) {
+    const auto id = row.job(0);
+    if (exists("SELECT 1 FROM job WHERE id = ?", {id}))
+        fail_corrupt("job " + id.text() + " is there, and what it has left is to be removed");
+}
+
 void DamageScan::check_ledger(const Found& row) {
     if (row.counter(0) == 0) fail_corrupt("its number is out of bounds");
     const auto cause = cause_in_ledger(row);
-    check_asked_for(row, 1);
+    check_left_by(row, 1);
     const bool is_same =
         row.is_null(7) ? !cause : cause && row.number(7) == static_cast<std::int64_t>(*cause);
     if (!is_same) fail_corrupt("it names two causes");

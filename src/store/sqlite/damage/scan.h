@@ -29,6 +29,8 @@ public:
     // For the checks of single tables.
     void check_job(JobId id);
     void check_asked_for(const Found& row, int column);
+    void check_left_by(const Found& row, int column);
+    void check_owed_removal(const Found& row);
     void check_wake(const Found& row, int job, int wake);
     void check_blocked(const Found& row);
     void check_want(const Found& row);

@@ -2,225 +2,62 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
-#include "core/job/aftermath.h"
-#include "core/ownership/presence.h"
+#include "store/engine/people_views.h"
 
 namespace perdure::store::sqlite {
 namespace {
 
-// So many ready jobs are sorted by their ids; where there are more, the jobs themselves are read.
-constexpr std::uint64_t sorted_max = 20'000;
-constexpr int chunk_max = 200;
-// For one page. Nothing is indexed by its key, and readers must not wait long for each other.
-constexpr std::size_t rows_of_a_page_max = 10'000;
+// A count that cannot be must not be added up.
+constexpr std::int64_t jobs_most = 1'000'000'000'000;
+constexpr int first_count = 3;  // the column of the first state's count
 
-// ?1: only older jobs; ?2: their state; ?3: how many.
-constexpr const char* all_jobs =
-    "SELECT id, shape FROM job WHERE id < ?1 ORDER BY id DESC LIMIT ?3";
-constexpr const char* scheduled_jobs =
-    "SELECT t.job, j.shape FROM timer t CROSS JOIN job j ON j.id = t.job WHERE t.job < ?1"
-    " ORDER BY t.job DESC LIMIT ?3";
-constexpr const char* blocked_jobs =
-    "SELECT job, shape FROM blocked WHERE job < ?1 ORDER BY job DESC LIMIT ?3";
-constexpr const char* waiting_jobs =
-    "SELECT w.job, j.shape FROM wait w CROSS JOIN job j ON j.id = w.job WHERE w.job < ?1"
-    " ORDER BY w.job DESC LIMIT ?3";
-constexpr const char* running_jobs =
-    "SELECT r.job, j.shape FROM run r CROSS JOIN job j ON j.id = r.job WHERE r.job < ?1"
-    " AND r.state = ?2 ORDER BY r.job DESC LIMIT ?3";
-constexpr const char* succeeded_jobs =
-    "SELECT o.job, j.shape FROM outcome o CROSS JOIN job j ON j.id = o.job WHERE o.job < ?1"
-    " AND o.state = ?2 ORDER BY o.job DESC LIMIT ?3";
-constexpr const char* other_outcomes =
-    "SELECT o.job, j.shape FROM outcome o CROSS JOIN job j ON j.id = o.job WHERE o.job < ?1"
-    " AND o.state = ?2 AND o.state <> 6 ORDER BY o.job DESC LIMIT ?3";
-
-const char* jobs_in(JobState state) {
-    switch (place_of(state).place) {
-        case Place::timer: return scheduled_jobs;
-        case Place::blocked: return blocked_jobs;
-        case Place::run: return running_jobs;
-        case Place::outcome: return state == JobState::succeeded ? succeeded_jobs : other_outcomes;
-        case Place::wait: return waiting_jobs;
-        case Place::ready: break;
+bool add_counts(const Found& row, QueueLine& line) {
+    bool any = false;
+    for (std::size_t state = 0; state < places.size(); ++state) {
+        const auto jobs = row.number(first_count + static_cast<int>(state));
+        if (jobs < 1 || jobs > jobs_most) continue;
+        line.jobs[state] += static_cast<std::uint64_t>(jobs);
+        any = true;
     }
-    return all_jobs;
-}
-
-bool is_wanted_end(const Outcome* outcome, const JobFilter& filter) {
-    if (!outcome) return !filter.cause && !filter.ended_before;
-    return (!filter.cause || outcome->cause == *filter.cause) &&
-           (!filter.ended_before || outcome->ended_on < *filter.ended_before) &&
-           !(filter.undealt && outcome->discarded);
-}
-
-bool is_wanted(const JobRow& job, const JobFilter& filter) {
-    const auto& states = filter.states;
-    const bool state =
-        states.empty() || std::count(states.begin(), states.end(), state_of(job)) > 0;
-    return state && (!filter.key || job.spec->key == filter.key) &&
-           is_wanted_end(job.in<Outcome>(), filter);
+    return any;
 }
 
 }  // namespace
-
-class ShowCatalogue::Stream {
-public:
-    Stream(Connection& connection, const char* sql, JobState state, JobId before)
-        : statement_(connection, sql), state_(state), before_(before) {
-        next();
-    }
-    // These, and no more.
-    Stream(Connection& connection, std::vector<Entry> newest_first)
-        : statement_(connection, all_jobs), chunk_(std::move(newest_first)), is_all_(true) {
-        next();
-    }
-
-    const std::optional<Entry>& now() const { return now_; }
-    void next() {
-        if (at_ == chunk_.size() && !is_all_) refill();
-        now_.reset();
-        if (at_ < chunk_.size()) now_ = chunk_[at_++];
-    }
-
-private:
-    void refill() {
-        chunk_.clear();
-        at_ = 0;
-        auto row = statement_.query({before_, static_cast<int>(state_), chunk_max});
-        while (row.next()) chunk_.push_back({JobId{row.bits(0)}, row.number(1)});
-        is_all_ = chunk_.size() < chunk_max;
-        if (!chunk_.empty()) before_ = chunk_.back().job;
-    }
-
-    Statement statement_;
-    JobState state_ = JobState::ready;
-    JobId before_;
-    std::vector<Entry> chunk_;
-    std::size_t at_ = 0;
-    bool is_all_ = false;
-    std::optional<Entry> now_;
-};
 
 ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing, DamageBook& book)
     : connection_(c),
       timing_(timing),
       book_(book),
       load_(c),
-      shapes_(c, "SELECT id, queue, kind FROM shape WHERE tenant = ?"),
-      tally_(c, "SELECT jobs FROM jobs_in_state WHERE shape = ? AND state = ?"),
-      ready_(c, "SELECT job FROM ready WHERE shape = ? AND job < ?"),
+      shape_(c, "SELECT tenant, queue, kind FROM shape WHERE id = ?"),
+      shapes_with_ready_(c,
+                         "SELECT s.id, t.ready, s.kind FROM shape s LEFT JOIN tally t ON t.shape ="
+                         " s.id WHERE s.tenant = ? AND s.queue BETWEEN ? AND ? ORDER BY s.queue"
+                         " LIMIT ?"),
+      ready_(c, "SELECT job FROM ready WHERE shape = ? AND job < ? LIMIT ?"),
       queues_(c,
-              // A count that cannot be must not be added up.
-              "SELECT s.queue, t.state, sum(t.jobs) FROM shape s JOIN jobs_in_state t ON t.shape ="
-              " s.id"
-              " WHERE s.tenant = ? AND t.jobs BETWEEN 1 AND 1000000000000"
-              " GROUP BY s.queue, t.state"),
-      paused_(c, "SELECT queue FROM queue WHERE tenant = ? AND paused = 1"),
+              "SELECT s.queue, s.kind, s.share, t.scheduled, t.ready, t.blocked, t.starting,"
+              " t.running, t.waiting, t.succeeded, t.failed, t.cancelled, t.expired, t.quarantined"
+              " FROM shape s LEFT JOIN tally t ON t.shape = s.id"
+              " WHERE s.tenant = ? AND (s.queue, s.kind, s.share) > (?, ?, ?)"
+              " ORDER BY s.queue, s.kind, s.share LIMIT ?"),
+      paused_(c,
+              "SELECT queue, paused FROM queue WHERE tenant = ? AND queue >= ? ORDER BY queue"
+              " LIMIT ?"),
       limits_(c,
-              "SELECT m.name, m.max, (SELECT count(*) FROM limit_holder h WHERE"
-              " h.tenant = m.tenant AND h.name = m.name) FROM limit_max m WHERE m.tenant = ?"
-              " ORDER BY m.name"),
-      workers_(c,
-               "SELECT id, (SELECT count(*) FROM run WHERE session = s.id) FROM session s"
-               " WHERE is_open = 1 AND tenant = ? ORDER BY worker, id") {}
-
-std::vector<ShapeId> ShowCatalogue::wanted_shapes(const JobFilter& filter) {
-    std::vector<ShapeId> wanted;
-    auto row = shapes_.query({filter.tenant});
-    while (row.next()) {
-        if (filter.queue && row.bytes(1) != *filter.queue) continue;
-        if (filter.kind && row.bytes(2) != *filter.kind) continue;
-        wanted.push_back(row.number(0));
-    }
-    std::sort(wanted.begin(), wanted.end());
-    return wanted;
-}
-
-std::uint64_t ShowCatalogue::count(const std::vector<ShapeId>& shapes, JobState state) {
-    std::uint64_t jobs = 0;
-    for (const auto shape : shapes) {
-        auto row = tally_.query({shape, static_cast<int>(state)});
-        if (row.next()) jobs += row.bits(0);
-    }
-    return jobs;
-}
-
-std::vector<ShowCatalogue::Entry> ShowCatalogue::ready_jobs(const std::vector<ShapeId>& shapes,
-                                                            JobId before) {
-    std::vector<Entry> found;
-    for (const auto shape : shapes) {
-        auto row = ready_.query({shape, before});
-        while (row.next()) found.push_back({JobId{row.bits(0)}, shape});
-    }
-    std::sort(found.begin(), found.end(),
-              [](const Entry& a, const Entry& b) { return a.job > b.job; });
-    return found;
-}
-
-ShowCatalogue::Streams ShowCatalogue::streams_for(const JobFilter& filter,
-                                                  const std::vector<ShapeId>& shapes) {
-    Streams streams;
-    const JobId before = filter.before.value_or(JobId{INT64_MAX});
-    if (filter.states.empty()) {
-        streams.push_back(std::make_unique<Stream>(connection_, all_jobs, JobState::ready, before));
-        return streams;
-    }
-    for (const auto state : std::set(filter.states.begin(), filter.states.end())) {
-        const auto jobs = count(shapes, state);
-        if (jobs == 0) continue;
-        if (state == JobState::ready && jobs <= sorted_max) {
-            streams.push_back(std::make_unique<Stream>(connection_, ready_jobs(shapes, before)));
-        } else {
-            streams.push_back(std::make_unique<Stream>(connection_, jobs_in(state), state, before));
-        }
-    }
-    return streams;
-}
-
-std::optional<ShowCatalogue::Entry> ShowCatalogue::newest(const Streams& streams) {
-    std::optional<Entry> newest;
-    for (const auto& stream : streams)
-        if (stream->now() && (!newest || stream->now()->job > newest->job)) newest = stream->now();
-    if (!newest) return newest;
-    for (const auto& stream : streams)
-        if (stream->now() && stream->now()->job == newest->job) stream->next();
-    return newest;
-}
-
-// Of a quarantined job whose last process is not known to be dead.
-std::optional<std::string> ShowCatalogue::worker_in_doubt(const JobRow& job) {
-    if (state_of(job) != JobState::quarantined || job.attempts.empty()) return std::nullopt;
-    const auto& last = job.attempts.back();
-    if (is_known_dead(last.end, last.late_result)) return std::nullopt;
-    const auto session = readable_session(last.session());
-    return session ? session->worker : "a worker that is not known any more";
-}
-
-JobLine ShowCatalogue::line(const JobRow& job) {
-    JobLine line{.id = job.id,
-                 .spec = job.spec,
-                 .state = state_of(job),
-                 .epoch = job.epoch,
-                 .generation = job.generation};
-    if (const auto* outcome = job.in<Outcome>()) {
-        line.cause = outcome->cause;
-        line.ended_on = outcome->ended_on;
-        line.may_have_run = outcome->may_have_run;
-        line.discarded = outcome->discarded;
-        line.may_still_run_on = worker_in_doubt(job);
-    }
-    if (const auto* run = job.in<Run>()) {
-        const auto session = readable_session(run->session);
-        if (!session)
-            fail_corrupt("it runs in a session that is not there, or cannot be understood");
-        line.worker = session->worker;
-    }
-    return line;
-}
+              "SELECT name, max FROM limit_max WHERE tenant = ? AND name >= ? ORDER BY name"
+              " LIMIT ?"),
+      taken_(c,
+             "SELECT count(*), max(slot) FROM (SELECT slot FROM limit_holder WHERE tenant = ?"
+             " AND name = ? AND slot > ? ORDER BY slot LIMIT ?)"),
+      running_(c, "SELECT job, session FROM run WHERE job > ? ORDER BY job LIMIT ?"),
+      sessions_(c, "SELECT id, is_open, tenant FROM session WHERE id > ? ORDER BY id LIMIT ?"),
+      key_holder_(c, "SELECT job FROM key_holder WHERE tenant = ? AND key = ? LIMIT ?"),
+      limit_holders_(c,
+                     "SELECT job FROM limit_holder WHERE tenant = ? AND name = ? ORDER BY slot"
+                     " LIMIT ?") {}
 
 std::optional<SessionRow> ShowCatalogue::readable_session(SessionId id) {
     auto read = book_.unless_damaged(
@@ -231,109 +68,108 @@ std::optional<SessionRow> ShowCatalogue::readable_session(SessionId id) {
     return read ? std::move(*read) : std::nullopt;
 }
 
-// What cannot be understood is listed as such, unless something is asked that only its bytes tell.
-std::optional<JobLine> ShowCatalogue::wanted_line(JobId id, const JobFilter& filter) {
-    std::vector<Damaged> met;
-    const auto read = [&]() -> std::optional<JobLine> {
-        const auto job = load_.job(id);
-        if (!job) fail_corrupt("job " + id.text() + " is listed, and is not there");
-        if (!is_wanted(*job, filter)) return std::nullopt;
-        return line(*job);
-    };
-    auto found = book_.unless_damaged(
-        read, [&] { return damaged_job(id); }, &met);
-    if (found) return std::move(*found);
-    if (filter.key || filter.cause || filter.ended_before) return std::nullopt;
-    JobSpec nothing_known;
-    nothing_known.tenant = filter.tenant;
-    return JobLine{.id = id,
-                   .spec = std::make_shared<const JobSpec>(std::move(nothing_known)),
-                   .damaged = met.front().why};
+std::optional<std::string> ShowCatalogue::worker_of(SessionId id) {
+    auto session = readable_session(id);
+    if (!session) return std::nullopt;
+    return std::move(session->worker);
 }
 
-JobPage ShowCatalogue::list(const JobFilter& filter) {
+// Two tables by name: one says how many jobs a queue has, the other whether it is paused. The piece
+// ends where the first of them has to stop.
+QueuePiece ShowCatalogue::queues(const std::string& tenant, const QueuePlace& after) {
     Transaction snapshot(connection_, Transaction::Kind::read);
-    JobPage page;
-    const auto shapes = wanted_shapes(filter);
-    if (shapes.empty()) return page;
-    const auto streams = streams_for(filter, shapes);
-    std::size_t looked_at = 0;
-    std::optional<JobId> last;
-    while (const auto entry = newest(streams)) {
-        if (looked_at++ == rows_of_a_page_max) {
-            page.next = last;
-            return page;
-        }
-        last = entry->job;
-        if (!std::binary_search(shapes.begin(), shapes.end(), entry->shape)) continue;
-        auto line = wanted_line(entry->job, filter);
-        if (!line) continue;
-        if (page.jobs.size() == filter.limit) {
-            page.next = page.jobs.back().id;
-            return page;
-        }
-        page.jobs.push_back(std::move(*line));
+    std::map<std::string, QueueLine> lines;
+    QueuePiece piece;
+    std::uint32_t rows = 0;
+    std::string last_paused;
+    auto paused = paused_.query({tenant, after.queue, piece_rows_max});
+    while (paused.next()) {
+        last_paused = paused.text(0);
+        const bool is_behind = behind_queue(last_paused) > after;
+        if (paused.flag(1) && is_behind) lines[last_paused].paused = true;
+        ++rows;
     }
-    return page;
-}
-
-void ShowCatalogue::add_queues(const std::string& tenant, Overview& overview) {
-    std::map<std::string, QueueLine> queues;
-    auto row = queues_.query({tenant});
+    if (rows == piece_rows_max) piece.next = behind_queue(last_paused);
+    rows = 0;
+    auto row = queues_.query({tenant, after.queue, after.kind, after.share, piece_rows_max});
     while (row.next()) {
-        const auto state = row.bits(1);
-        if (state < places.size()) queues[row.text(0)].jobs[state] = row.bits(2);
+        const QueuePlace at{row.text(0), row.text(1), row.text(2)};
+        if (piece.next && at > *piece.next) break;
+        QueueLine counted;
+        if (add_counts(row, counted)) add_counts(row, lines[at.queue]);
+        if (++rows == piece_rows_max) piece.next = at;
     }
-    auto paused = paused_.query({tenant});
-    while (paused.next()) queues[paused.text(0)].paused = true;
-    for (auto& [name, line] : queues) {
+    for (auto& [name, line] : lines) {
+        if (piece.next && name > piece.next->queue) break;
         line.queue = name;
-        overview.queues.push_back(line);
+        piece.queues.push_back(line);
     }
+    return piece;
 }
 
-void ShowCatalogue::add_limits(const std::string& tenant, Overview& overview) {
-    auto row = limits_.query({tenant});
-    while (row.next())
-        overview.limits.push_back(
-            {row.text(0), row.number(1) > INT32_MAX ? 0 : static_cast<std::uint32_t>(row.number(1)),
-             static_cast<std::uint32_t>(row.number(2))});
-}
-
-void ShowCatalogue::add_workers(const std::string& tenant, Overview& overview) {
-    auto row = workers_.query({tenant});
-    while (row.next()) {
-        const auto session = readable_session(SessionId{row.bits(0)});
-        if (!session) continue;
-        WorkerLine line{.session = session->id,
-                        .worker = session->worker,
-                        .machine = session->directory.machine,
-                        .slots = session->slots,
-                        .running = static_cast<std::uint32_t>(row.number(1)),
-                        .offer = session->offer,
-                        .silent_for = overview.clock.now - session->heard_at,
-                        .lease_left = session->lease_deadline - overview.clock.now,
-                        .draining = session->draining};
-        const auto presence = decide_presence({.heard_at = session->heard_at,
-                                               .lease_deadline = session->lease_deadline,
-                                               .draining = session->draining,
-                                               .running = line.running,
-                                               .now = overview.clock.now},
-                                              timing_);
-        if (presence.left) continue;
-        line.suspect = presence.suspect;
-        line.deaf = session->hearing.is_deaf();
-        overview.workers.push_back(std::move(line));
-    }
-}
-
-Overview ShowCatalogue::overview(const std::string& tenant) {
+LimitPiece ShowCatalogue::limits(const std::string& tenant, const LimitPlace& from) {
     Transaction snapshot(connection_, Transaction::Kind::read);
-    Overview overview{.clock = load_.service().clock};
-    add_queues(tenant, overview);
-    add_limits(tenant, overview);
-    add_workers(tenant, overview);
-    return overview;
+    LimitPiece piece;
+    std::uint32_t rows = 0;
+    auto row = limits_.query({tenant, from.name, piece_rows_max});
+    while (row.next()) {
+        const auto name = row.text(0);
+        if (rows >= piece_rows_max) {
+            piece.next = LimitPlace{name, 0};
+            return piece;
+        }
+        const auto behind = name == from.name ? from.slot : 0;
+        auto taken = taken_.query({tenant, name, behind, piece_rows_max - rows});
+        const auto found = taken.next() ? static_cast<std::uint32_t>(taken.number(0)) : 0;
+        const auto max = row.number(1) > INT32_MAX ? 0 : static_cast<std::uint32_t>(row.number(1));
+        piece.limits.push_back({name, max, found});
+        if (found == piece_rows_max - rows) {
+            piece.next = LimitPlace{name, static_cast<std::uint32_t>(taken.number(1))};
+            return piece;
+        }
+        rows += found + 1;
+    }
+    return piece;
+}
+
+RunPiece ShowCatalogue::running(JobId after) {
+    RunPiece piece;
+    std::uint32_t rows = 0;
+    auto row = running_.query({after, piece_rows_max});
+    while (row.next()) {
+        ++piece.running[SessionId{row.bits(1)}];
+        if (++rows == piece_rows_max) piece.next = JobId{row.bits(0)};
+    }
+    return piece;
+}
+
+WorkerPiece ShowCatalogue::workers(const WorkerQuery& query) {
+    Transaction snapshot(connection_, Transaction::Kind::read);
+    WorkerPiece piece{.workers = {}, .clock = load_.service().clock, .next = {}};
+    const RunCounts none;
+    const auto& running = query.running ? *query.running : none;
+    std::uint32_t rows = 0;
+    auto row = sessions_.query({query.after, piece_rows_max});
+    while (row.next()) {
+        const SessionId id{row.bits(0)};
+        if (++rows == piece_rows_max) piece.next = id;
+        if (!row.flag(1) || row.bytes(2) != query.tenant) continue;
+        const auto session = readable_session(id);
+        if (!session) continue;
+        const auto found = running.find(id);
+        const auto count = found == running.end() ? 0 : found->second;
+        if (auto line = worker_line(*session, count, piece.clock.now, timing_))
+            piece.workers.push_back(std::move(*line));
+    }
+    return piece;
+}
+
+std::vector<JobId> ShowCatalogue::holders(const Thing& thing, std::uint32_t max) {
+    std::vector<JobId> jobs;
+    auto& statement = thing.kind == Thing::Kind::key ? key_holder_ : limit_holders_;
+    auto row = statement.query({thing.tenant, thing.name, max});
+    while (row.next()) jobs.emplace_back(row.bits(0));
+    return jobs;
 }
 
 }  // namespace perdure::store::sqlite

@@ -1,9 +1,9 @@
-// ShowCatalogue: lists and counts for people (ports/catalogue.h), made from the rows of one
-// connection. A list goes from id to id, newest first, along the table of the wanted states; counts
-// are read, never made.
+// ShowCatalogue: what people look at (ports/catalogue.h), made from the rows of one connection,
+// each time a bounded number of them (C8). Counts are read, never made.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,38 +19,41 @@ class ShowCatalogue {
 public:
     ShowCatalogue(Connection& connection, const Timing& timing, DamageBook& book);
 
+    // list.cpp: from id to id, newest first, along the table of the wanted states.
     JobPage list(const JobFilter& filter);
-    Overview overview(const std::string& tenant);
+
+    QueuePiece queues(const std::string& tenant, const QueuePlace& after);
+    LimitPiece limits(const std::string& tenant, const LimitPlace& from);
+    RunPiece running(JobId after);
+    WorkerPiece workers(const WorkerQuery& query);
+    std::vector<JobId> holders(const Thing& thing, std::uint32_t max);
+    // Empty: there is no such session, or it cannot be understood.
+    std::optional<std::string> worker_of(SessionId id);
 
 private:
     struct Entry {
         JobId job;
         ShapeId shape = 0;
+        std::int64_t state = 0;
     };
     class Stream;  // entries, newest first
     using Streams = std::vector<std::unique_ptr<Stream>>;
+    using WantedShapes = std::map<ShapeId, bool>;  // those that were looked at
 
-    std::vector<ShapeId> wanted_shapes(const JobFilter& filter);
-    std::uint64_t count(const std::vector<ShapeId>& shapes, JobState state);
-    std::vector<Entry> ready_jobs(const std::vector<ShapeId>& shapes, JobId before);
-    Streams streams_for(const JobFilter& filter, const std::vector<ShapeId>& shapes);
+    bool is_wanted_shape(ShapeId id, const JobFilter& filter, WantedShapes& known);
+    std::optional<std::vector<Entry>> few_ready_jobs(const JobFilter& filter, JobId before);
+    Streams streams_for(const JobFilter& filter);
     static std::optional<Entry> newest(const Streams& streams);
-    JobLine line(const JobRow& job);
     // Nothing: it is not wanted.
     std::optional<JobLine> wanted_line(JobId id, const JobFilter& filter);
     std::optional<SessionRow> readable_session(SessionId id);
-    std::optional<std::string> worker_in_doubt(const JobRow& job);
-
-    void add_queues(const std::string& tenant, Overview& overview);
-    void add_limits(const std::string& tenant, Overview& overview);
-    void add_workers(const std::string& tenant, Overview& overview);
 
     Connection& connection_;
     Timing timing_;
     DamageBook& book_;
     Loader load_;
-    Statement shapes_, tally_, ready_;
-    Statement queues_, paused_, limits_, workers_;
+    Statement shape_, shapes_with_ready_, ready_;
+    Statement queues_, paused_, limits_, taken_, running_, sessions_, key_holder_, limit_holders_;
 };
 
 }  // namespace perdure::store::sqlite

@@ -1,10 +1,9 @@
 #include "store/sqlite/show/ledger.h"
 
-#include "store/engine/rows/history.h"
-
-#include <algorithm>
+#include <utility>
 
 #include "ports/ledger_walk.h"
+#include "store/engine/people_views.h"
 #include "store/engine/rows/codec.h"
 
 namespace perdure::store::sqlite {
@@ -54,31 +53,20 @@ std::optional<Cause> cause_in_ledger(const Found& row) {
 ShowLedger::ShowLedger(Connection& c, DamageBook& book)
     : connection_(c), book_(book), load_(c), all_(c, all_entries), of_job_(c, entries_of_job) {}
 
-void ShowLedger::complete(JobRow& job, RecoveryLine& line) {
-    const auto& entry = line.entry;
-    const bool again = runs_again(entry.repair);
-    if (!again && !is_brought_back(entry.repair)) return;
-    load_history(load_, job);
-    const auto found =
-        std::find_if(job.attempts.begin(), job.attempts.end(), [&](const AttemptRow& attempt) {
-            return again ? attempt.epoch > entry.attempt.epoch
-                         : attempt.epoch == entry.attempt.epoch;
-        });
-    if (found == job.attempts.end()) return;
-    line.epoch_after = found->epoch;
-    const auto session = book_.unless_damaged(
-        [&] { return load_.session(found->session()); },
-        [&] { return damaged_row("session", std::to_string(found->session().value)); });
-    if (session && *session) line.worker_after = (*session)->worker;
-    line.acted_on = again ? found->started_on.value_or(found->claimed_on) : entry.on;
+std::optional<std::string> ShowLedger::worker_of(SessionId id) {
+    const auto session =
+        book_.unless_damaged([&] { return load_.session(id); },
+                             [&] { return damaged_row("session", std::to_string(id.value)); });
+    if (!session || !*session) return std::nullopt;
+    return (*session)->worker;
 }
 
 std::optional<RecoveryLine> ShowLedger::line_of(const Found& row, const std::string& tenant) {
-    RecoveryLine line{.entry = entry_of(row)};
-    auto job = load_.job(line.entry.attempt.job);
+    auto entry = entry_of(row);
+    auto job = load_.job(entry.attempt.job);
     if (!job || job->spec->tenant != tenant) return std::nullopt;
-    complete(*job, line);
-    return line;
+    return recovery_line(std::move(entry), *job, load_,
+                         [&](SessionId id) { return worker_of(id); });
 }
 
 RecoveryPage ShowLedger::recoveries(const RecoveryFilter& filter) {

@@ -16,7 +16,7 @@ public:
     RecoveryPage recoveries(const RecoveryFilter& filter);
 
 private:
-    void complete(JobRow& job, RecoveryLine& line);
+    std::optional<std::string> worker_of(SessionId id);
     // Nothing: it is not wanted.
     std::optional<RecoveryLine> line_of(const Found& row, const std::string& tenant);
 

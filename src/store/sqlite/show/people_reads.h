@@ -4,10 +4,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "store/engine/people_views.h"
 #include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/desk.h"
 #include "store/sqlite/db/open.h"
@@ -24,11 +26,24 @@ struct Reader {
         : show(connection, timing, book),
           catalogue(connection, timing, book),
           ledger(connection, book),
-          damage(connection, book) {}
+          damage(connection, book),
+          connection_(connection) {}
+    // Empty: there is no such job.
+    std::optional<JobShown> job(const JobQuery& query) {
+        Transaction snapshot(connection_, Transaction::Kind::read);
+        auto view = show.job(query.job, query.attempts);
+        if (!view) return std::nullopt;
+        auto workers = workers_of(*view, [&](SessionId id) { return catalogue.worker_of(id); });
+        return JobShown{.job = std::move(*view), .workers = std::move(workers)};
+    }
+
     Show show;
     ShowCatalogue catalogue;
     ShowLedger ledger;
     DamageScan damage;
+
+private:
+    Connection& connection_;
 };
 
 // The door: what was thrown inside becomes an Error here.
@@ -44,9 +59,11 @@ std::invoke_result_t<Call&, Reader&> read_from(Reader& reader, Call& call) {
 class PeopleReads {
 public:
     // Without threads it reads from the connection that is given, without bounds of time.
+    // `afterwards` gives each answer.
     PeopleReads(const SqliteOptions& options, Connection& shared, const Timing& timing,
-                DamageBook& book)
-        : boot_(options.boot),
+                DamageBook& book, std::function<void(std::unique_ptr<Answer>)> afterwards)
+        : afterwards_(std::move(afterwards)),
+          boot_(options.boot),
           patience_(options.people_patience),
           before_(options.before_people_read),
           desk_(options.threads ? Desk::Kind::thread : Desk::Kind::inline_,
@@ -56,15 +73,19 @@ public:
         reader_.emplace(own_ ? *own_ : shared, timing, book);
     }
 
-    // What `call(Reader&)` returns. overloaded: too many wait, or it took too long.
-    template <class Call, class Then>
-    auto ask(Call call, Then afterwards) {
-        ReadIsOver is_over;
-        if (boot_) is_over = [this, until = boot_() + patience_] { return boot_() >= until; };
+    // What `call(Reader&)` returns. overloaded: too many wait, it took too long, or whoever asked
+    // has gone.
+    template <class Call>
+    auto ask(ReadTerms terms, Call call) {
+        ReadIsOver is_over = [terms = std::move(terms)] { return terms.is_given_up(); };
+        if (boot_)
+            is_over = [this, until = boot_() + patience_, is_gone = std::move(is_over)] {
+                return is_gone() || boot_() >= until;
+            };
         auto work = [this, is_over = std::move(is_over), call = std::move(call)]() mutable {
             return make(is_over, call);
         };
-        return desk_.ask(std::move(work), std::move(afterwards));
+        return desk_.ask(std::move(work), [this](auto answer) { afterwards_(std::move(answer)); });
     }
     // Waits for the reads that were asked for.
     void close() { desk_.close(); }
@@ -75,7 +96,7 @@ private:
     std::invoke_result_t<Call&, Reader&> make(const ReadIsOver& is_over, Call& call) {
         if (before_) before_();
         if (!own_) return read_from(*reader_, call);
-        if (is_over && is_over())
+        if (is_over())
             return error(Errc::overloaded,
                          "this read has waited too long behind others: ask again in a second");
         own_->end_reads_when(is_over);
@@ -84,6 +105,7 @@ private:
         return answer;
     }
 
+    std::function<void(std::unique_ptr<Answer>)> afterwards_;
     std::function<BootTime()> boot_;
     Duration patience_;
     std::function<void()> before_;

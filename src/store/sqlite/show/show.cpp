@@ -5,6 +5,16 @@
 #include "store/engine/views.h"
 
 namespace perdure::store::sqlite {
+namespace {
+
+constexpr std::uint32_t audit_rows_max = 5'000;  // of a piece, for each kind of row
+
+// An attempt may have evidence beside it.
+std::size_t rows_of(const JobView& job) {
+    return 2 + 2 * job.attempts.size() + job.awaited.size() + job.added.size() + job.made.size();
+}
+
+}  // namespace
 
 Show::Show(Connection& c, const Timing& timing, DamageBook& book)
     : connection_(c),
@@ -45,22 +55,17 @@ Show::Show(Connection& c, const Timing& timing, DamageBook& book)
                "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ?"
                " AND name = ? AND shape = ? LIMIT ?)"),
       audit_(c, "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?"),
-      keys_(c, "SELECT tenant, key, job FROM key_holder ORDER BY tenant, key"),
-      limits_(c, "SELECT tenant, name, slot, job FROM limit_holder ORDER BY tenant, name, slot") {}
+      keys_(c,
+            "SELECT tenant, key, 1, job FROM key_holder WHERE (tenant, key) > (?, ?)"
+            " ORDER BY tenant, key LIMIT ?"),
+      limits_(c,
+              "SELECT tenant, name, slot, job FROM limit_holder WHERE (tenant, name, slot) >"
+              " (?, ?, ?) ORDER BY tenant, name, slot LIMIT ?") {}
 
 JobRow Show::job_that_exists(JobId id) {
     auto job = load_.job(id);
     if (!job) fail_corrupt("job " + id.text() + " is named, and is not there");
     return std::move(*job);
-}
-
-std::optional<JobRow> Show::readable_job(JobId id) {
-    const auto read = [&] {
-        auto job = job_that_exists(id);
-        load_history(load_, job);
-        return job;
-    };
-    return book_.unless_damaged(read, [&] { return damaged_job(id); });
 }
 
 std::optional<SessionRow> Show::readable_session(SessionId id) {
@@ -90,8 +95,8 @@ RunView Show::run_view(JobRow& job, WorkerPolicy worker_policy) {
     return store::run_view({load_, relations_}, job, std::move(worker_policy));
 }
 
-JobView Show::job_view(JobRow& job) {
-    auto view = store::job_view(load_, job);
+JobView Show::job_view(JobRow& job, AttemptWindow attempts) {
+    auto view = store::job_view(load_, job, attempts);
     if (job.in<Run>()) view.run = run_view(job, worker_policy_of(job));
     relations_.show(job, view);
     return view;
@@ -105,25 +110,7 @@ std::vector<JobId> Show::jobs_of(SessionId session) {
 }
 
 SessionView Show::session_view(const SessionRow& session) {
-    SessionView view{.session = session.id,
-                     .directory = session.directory,
-                     .life = session.life,
-                     .worker = session.worker,
-                     .open = session.open,
-                     .stream = session.stream,
-                     .assignments = session.assignments,
-                     .heartbeat = session.heartbeat,
-                     .content_hash = session.content_hash,
-                     .seen = session.seen,
-                     .renewal = session.renewal,
-                     .slots = session.slots,
-                     .draining = session.draining,
-                     .offer = session.offer,
-                     .lease_deadline = session.lease_deadline,
-                     .heard_at = session.heard_at,
-                     .hearing = session.hearing,
-                     .policy = session.policy};
-    view.clock = load_.service().clock;
+    auto view = store::session_view(session, load_.service().clock);
     for (const auto id : jobs_of(session.id))
         if (auto run = readable_run(id, session.policy)) view.runs.push_back(std::move(*run));
     return view;
@@ -168,19 +155,36 @@ std::optional<SessionView> Show::opening(const StateDirectory& directory) {
     return session_view(*row);
 }
 
-std::vector<JobView> Show::jobs(const std::vector<JobId>& ids) {
+std::optional<OwnerView> Show::owner(SessionId id) {
+    Transaction snapshot(connection_, Transaction::Kind::read);
+    const auto row = load_.session(id);
+    if (!row) return std::nullopt;
+    return owner_view(*row, load_.service().clock);
+}
+
+std::vector<OwnerView> Show::owners(const std::vector<SessionId>& ids) {
+    Transaction snapshot(connection_, Transaction::Kind::read);
+    const auto clock = load_.service().clock;
+    std::vector<OwnerView> owners;
+    for (const auto id : ids)
+        if (const auto row = readable_session(id)) owners.push_back(owner_view(*row, clock));
+    return owners;
+}
+
+std::optional<JobView> Show::job(JobId id, AttemptWindow attempts) {
+    auto job = load_.job(id);
+    if (!job) return std::nullopt;
+    if (auto why = book_.why_isolated(id)) fail_corrupt(std::move(*why));
+    return job_view(*job, attempts);
+}
+
+std::vector<JobView> Show::jobs(const std::vector<JobId>& ids, AttemptWindow attempts) {
     Transaction snapshot(connection_, Transaction::Kind::read);
     std::vector<JobView> views;
     std::vector<Damaged> met;
     for (const auto id : ids) {
-        const auto read = [&]() -> std::optional<JobView> {
-            auto job = load_.job(id);
-            if (!job) return std::nullopt;
-            if (auto why = book_.why_isolated(id)) fail_corrupt(std::move(*why));
-            return job_view(*job);
-        };
-        auto found = book_.unless_damaged(
-            read, [&] { return damaged_job(id); }, &met);
+        auto found = book_.unless_damaged([&] { return job(id, attempts); },
+                                          [&] { return damaged_job(id); }, &met);
         if (found && *found) views.push_back(std::move(**found));
     }
     // Who asks for one is told; among many it is left out.
@@ -194,28 +198,38 @@ std::optional<JobId> Show::job_of_key(const std::string& tenant, const std::stri
     return row->job;
 }
 
-AuditView Show::audit(JobId after, std::uint32_t limit) {
+AuditView Show::audit(const AuditPlace& after, std::uint32_t limit) {
     Transaction snapshot(connection_, Transaction::Kind::read);
     const auto service = load_.service();
     AuditView view{.repairs = service.repairs, .fenced = service.fenced, .clock = service.clock};
+    const bool is_first = !after.job && !after.holder;
+    if (is_first) add_debts(view);
+    const bool has_all_holders = after.job || add_holders(after.holder, view);
+    if (has_all_holders) add_jobs(after.job, limit, view);
+    return view;
+}
+
+void Show::add_jobs(JobId after, std::uint32_t limit, AuditView& view) {
+    std::size_t rows = 0;
+    JobId last = after;
     auto row = audit_.query({after, std::int64_t{limit} + 1});
     while (row.next()) {
-        view.more = view.jobs.size() + view.damaged.size() == limit;
-        if (view.more) break;
-        view.last = JobId{row.bits(0)};
-        add_audited(view.last, view);
+        if (view.jobs.size() + view.damaged.size() == limit || rows >= audit_rows_max) {
+            view.next = AuditPlace{.job = last};
+            return;
+        }
+        last = JobId{row.bits(0)};
+        add_audited(last, view);
+        const bool is_shown = !view.jobs.empty() && view.jobs.back().id == last;
+        rows += is_shown ? rows_of(view.jobs.back()) : 1;
     }
-    if (after) return view;
-    add_holders(view);
-    add_debts(view);
-    return view;
 }
 
 void Show::add_audited(JobId id, AuditView& view) {
     const auto read = [&] {
         auto job = job_that_exists(id);
         if (auto why = book_.why_isolated(id)) fail_corrupt(std::move(*why));
-        return job_view(job);
+        return job_view(job, {});
     };
     auto found = book_.unless_damaged(
         read, [&] { return damaged_job(id); }, &view.damaged);
@@ -223,25 +237,44 @@ void Show::add_audited(JobId id, AuditView& view) {
 }
 
 void Show::add_debts(AuditView& view) {
-    Statement ends(connection_, "SELECT job FROM owed_end");
-    for (auto end = ends.query({}); end.next();) view.owed_ends.emplace_back(end.bits(0));
-    Statement things(connection_, "SELECT tenant, kind, name FROM owed_thing");
-    for (auto row = things.query({}); row.next();) {
+    Statement ends(connection_, "SELECT job FROM owed_end LIMIT ?");
+    for (auto end = ends.query({audit_rows_max}); end.next();)
+        view.owed_ends.emplace_back(end.bits(0));
+    Statement things(connection_, "SELECT tenant, kind, name FROM owed_thing LIMIT ?");
+    for (auto row = things.query({audit_rows_max}); row.next();) {
         const auto kind = row.number(1) == 0 ? Thing::Kind::key : Thing::Kind::limit;
         view.owed_things.push_back({kind, row.text(0), row.text(2)});
     }
 }
 
-void Show::add_holders(AuditView& view) {
-    auto key = keys_.query({});
-    while (key.next())
-        view.holders.push_back(
-            {{Thing::Kind::key, key.text(0), key.text(1)}, 1, JobId{key.bits(2)}});
-    auto slot = limits_.query({});
-    while (slot.next())
-        view.holders.push_back({{Thing::Kind::limit, slot.text(0), slot.text(1)},
-                                static_cast<std::uint32_t>(slot.number(2)),
-                                JobId{slot.bits(3)}});
+bool Show::add_holders(Statement& statement, std::initializer_list<Value> after, Thing::Kind kind,
+                       AuditView& view) {
+    std::uint32_t rows = 0;
+    auto row = statement.query(after);
+    while (row.next()) {
+        view.holders.push_back({{kind, row.text(0), row.text(1)},
+                                static_cast<std::uint32_t>(row.number(2)),
+                                JobId{row.bits(3)}});
+        ++rows;
+    }
+    if (rows < audit_rows_max) return true;
+    view.next = AuditPlace{.job = {}, .holder = view.holders.back()};
+    return false;
+}
+
+// Keys, then limits.
+bool Show::add_holders(const std::optional<HolderView>& after, AuditView& view) {
+    const auto from = after.value_or(HolderView{});
+    const auto& [tenant, name] = std::pair(from.thing.tenant, from.thing.name);
+    const bool is_at_limits = after && from.thing.kind == Thing::Kind::limit;
+    if (!is_at_limits &&
+        !add_holders(keys_, {tenant, name, audit_rows_max}, Thing::Kind::key, view))
+        return false;
+    const std::string none;
+    return add_holders(limits_,
+                       {is_at_limits ? tenant : none, is_at_limits ? name : none,
+                        is_at_limits ? from.slot : 0, audit_rows_max},
+                       Thing::Kind::limit, view);
 }
 
 }  // namespace perdure::store::sqlite

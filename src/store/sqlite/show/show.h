@@ -23,26 +23,32 @@ public:
     std::optional<SessionView> session(SessionId id);
     std::optional<SessionView> opening(const StateDirectory& directory);
     OverdueView overdue(WallTime wall, std::uint32_t limit);
-    std::vector<JobView> jobs(const std::vector<JobId>& ids);
+    std::optional<OwnerView> owner(SessionId id);
+    // Those that exist and can be understood.
+    std::vector<OwnerView> owners(const std::vector<SessionId>& ids);
+    std::vector<JobView> jobs(const std::vector<JobId>& ids, AttemptWindow attempts);
+    // Empty if there is none; a Failure if it cannot be understood.
+    std::optional<JobView> job(JobId id, AttemptWindow attempts);
     std::optional<JobId> job_of_key(const std::string& tenant, const std::string& key);
-    AuditView audit(JobId after, std::uint32_t limit);
+    AuditView audit(const AuditPlace& after, std::uint32_t limit);
 
 private:
     using Wake = std::pair<ServiceTime, JobId>;
     using WorkerPolicy = std::shared_ptr<const PolicyChoice>;
 
     JobRow job_that_exists(JobId id);
-    // Nothing if its rows cannot be understood: one such job must not stop what is done for all
-    // others. It is noted; jobs(), audit() and fsck name it.
-    std::optional<JobRow> readable_job(JobId id);
     std::optional<SessionRow> readable_session(SessionId id);
     std::optional<RunView> readable_run(JobId id, const WorkerPolicy& worker_policy);
     WorkerPolicy worker_policy_of(const JobRow& running);
     RunView run_view(JobRow& job, WorkerPolicy worker_policy);
-    JobView job_view(JobRow& job);
+    JobView job_view(JobRow& job, AttemptWindow attempts);
     SessionView session_view(const SessionRow& row);
     void add_audited(JobId id, AuditView& view);
-    void add_holders(AuditView& view);
+    // False: there are more, and it is said where.
+    bool add_holders(const std::optional<HolderView>& after, AuditView& view);
+    bool add_holders(Statement& statement, std::initializer_list<Value> after, Thing::Kind kind,
+                     AuditView& view);
+    void add_jobs(JobId after, std::uint32_t limit, AuditView& view);
     void add_debts(AuditView& view);
     std::vector<JobId> jobs_of(SessionId session);
 

@@ -84,6 +84,9 @@ void SqliteTables::read_debts(Contents& contents) {
     Statement ends(connection_, "SELECT job FROM owed_end");
     auto end = ends.query({});
     while (end.next()) contents.owed_ends.emplace_back(end.bits(0));
+    Statement removals(connection_, "SELECT job FROM owed_removal");
+    auto removal = removals.query({});
+    while (removal.next()) contents.owed_removals.emplace_back(removal.bits(0));
     Statement things(connection_, "SELECT tenant, kind, name, behind FROM owed_thing");
     auto thing = things.query({});
     while (thing.next()) {

@@ -9,9 +9,13 @@ HistoryTables::HistoryTables(Connection& c)
       insert_large_(c, "INSERT OR REPLACE INTO large (job, epoch, kind, body) VALUES (?, ?, ?, ?)"),
       delete_large_(c, "DELETE FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
       jobs_(c, "job", "id"),
-      delete_attempts_(c, "DELETE FROM attempt WHERE job BETWEEN ? AND ?"),
-      delete_all_large_(c, "DELETE FROM large WHERE job BETWEEN ? AND ?"),
-      delete_ledger_(c, "DELETE FROM recovery WHERE job BETWEEN ? AND ?") {}
+      delete_attempts_(c, "DELETE FROM attempt WHERE job BETWEEN ? AND ?"
+          " AND job NOT IN (SELECT job FROM owed_removal)"),
+      delete_all_large_(c, "DELETE FROM large WHERE job BETWEEN ? AND ?"
+          " AND job NOT IN (SELECT job FROM owed_removal)"),
+      delete_ledger_(c, "DELETE FROM recovery WHERE job BETWEEN ? AND ?"
+          " AND job NOT IN (SELECT job FROM owed_removal)"),
+      delete_job_(c, "DELETE FROM job WHERE id = ?") {}
 
 void HistoryTables::save(JobId job, const AttemptRow& attempt) {
     save_attempt_.run_one({job, attempt.epoch.value, Value::blob(encode(attempt))});
@@ -25,7 +29,7 @@ void HistoryTables::write(const LargeChange& change) {
     delete_large_.run_one({attempt.job, attempt.epoch.value, code(kind)});
 }
 
-// A range has no job but those that go.
+// A range has no job but those that go, and what is owed of others goes in pieces (C8).
 void HistoryTables::finish_removal() {
     jobs_.finish([&](const KeyRange& jobs) {
         for (auto* rows : {&delete_attempts_, &delete_all_large_, &delete_ledger_})

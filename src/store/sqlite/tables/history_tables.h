@@ -18,11 +18,13 @@ public:
     // The job's row and all of its history; it has left its place. Done by finish_removal().
     void remove(JobId job) { jobs_.add(job); }
     void finish_removal();
+    // Its row alone: the rest is removed in pieces (C8).
+    void remove_without_history(JobId job) { delete_job_.run_one({job}); }
 
 private:
     Statement save_attempt_, insert_large_, delete_large_;
     RangeDelete jobs_;
-    Statement delete_attempts_, delete_all_large_, delete_ledger_;
+    Statement delete_attempts_, delete_all_large_, delete_ledger_, delete_job_;
 };
 
 }  // namespace perdure::store::sqlite

@@ -134,7 +134,7 @@ Loader::Loader(Connection& c)
                    "SELECT job, body_hash, body_hash_high, gone_as, kept_until FROM idempotency"
                    " WHERE tenant = ? AND key = ?"),
       job_(c, "SELECT shape, body_hash, body_hash_high, submitted_at, spec FROM job WHERE id = ?"),
-      oldest_submit_(c, "SELECT submitted_at, id FROM job ORDER BY id"),
+      submits_(c, "SELECT id, submitted_at FROM job WHERE id > ? ORDER BY id LIMIT ?"),
       next_wake_(c,
                  "SELECT min(at) FROM (SELECT min(wake_at) AS at FROM timer WHERE wake_at IS NOT"
                  " NULL UNION ALL SELECT min(wake_at) FROM wait)"),
@@ -223,14 +223,21 @@ LineReader::Due Loader::next_due() {
     return due;
 }
 
-std::optional<ServiceTime> Loader::oldest_submit(const std::set<JobId>& gone) {
-    auto row = oldest_submit_.query({});
-    do {
-        if (!row.next()) return std::nullopt;
-    } while (gone.contains(JobId{row.bits(1)}));
-    const auto at = row.number(0);
-    // If it is damaged nobody knows: then as early as can be.
-    return ServiceTime{at < 0 || at > instant_max ? 0 : at};
+LineReader::Submits Loader::submits(JobId after, std::uint32_t max, const std::set<JobId>& gone) {
+    LineReader::Submits some;
+    std::uint32_t rows = 0;
+    auto row = submits_.query({after, max});
+    for (; row.next(); ++rows) {
+        some.last = JobId{row.bits(0)};
+        const auto at = row.number(1);
+        // If it is damaged nobody knows: then as early as can be.
+        const ServiceTime submitted{at < 0 || at > instant_max ? 0 : at};
+        const std::pair submit{submitted, some.last};
+        if (gone.contains(some.last) || (some.first && *some.first <= submit)) continue;
+        some.first = submit;
+    }
+    some.are_all = rows < max;
+    return some;
 }
 
 JobRow Loader::asked_of(JobId id, const Found& row, int first) {

@@ -30,8 +30,7 @@ public:
     std::optional<IdempotencyRow> idempotency(const std::string& tenant,
                                               const std::string& key) override;
 
-    // When the first of all jobs that are stored was submitted, but for those that go.
-    std::optional<ServiceTime> oldest_submit(const std::set<JobId>& gone);
+    LineReader::Submits submits(JobId after, std::uint32_t max, const std::set<JobId>& gone);
     LineReader::Due next_due();
     std::optional<JobRow> job(JobId id) override;
     // The same for a row of `ready`: rank, since, queue_deadline, kept_until, avoid, avoid_until,
@@ -53,7 +52,7 @@ private:
     bool find_ready(JobRow& job);
 
     Statement service_, session_, sessions_, latest_session_, idempotency_;
-    Statement job_, oldest_submit_, next_wake_, next_date_, history_, large_;
+    Statement job_, submits_, next_wake_, next_date_, history_, large_;
     Statement run_, outcome_, timer_, blocked_, wait_, ready_, line_;
     std::shared_ptr<const JobSpec> last_spec_;
     std::string last_bytes_;

@@ -25,7 +25,7 @@ RelationLoader::RelationLoader(Connection& c)
              " ORDER BY number"),
       made_(c,
             "SELECT generation, number, job FROM made WHERE parent = ?"
-            " ORDER BY generation, number"),
+            " ORDER BY generation, number LIMIT ?"),
       made_one_(c, "SELECT job FROM made WHERE parent = ? AND generation = ? AND number = ?") {}
 
 std::vector<KnownAwaited> RelationLoader::facts(JobId job) {
@@ -76,7 +76,7 @@ std::vector<AddedRow> RelationLoader::added(JobId parent) {
 
 std::vector<MadeCallback> RelationLoader::all_made(JobId parent) {
     std::vector<MadeCallback> all;
-    auto row = made_.query({parent});
+    auto row = made_.query({parent, made_shown_max});
     while (row.next()) all.push_back({row.small(0), row.small(1), row.job(2)});
     return all;
 }

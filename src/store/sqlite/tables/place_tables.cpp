@@ -314,12 +314,16 @@ void PlaceTables::forget(const std::vector<ForgottenJob>& jobs, JobId& at) {
     for (const auto& forgotten : jobs) {
         at = forgotten.job.id;
         leave_for_good(forgotten.job);
+        if (forgotten.is_large) continue;
         history_.remove(forgotten.job.id);
         if (one_by_one_) history_.finish_removal();
     }
     at = {};
     outcome_exit_.finish();
     history_.finish_removal();
+    // While its row is there, no range goes over what it leaves.
+    for (const auto& forgotten : jobs)
+        if (forgotten.is_large) history_.remove_without_history(forgotten.job.id);
 }
 
 Found PlaceTables::line_after(const LineQuery& query) {

@@ -35,8 +35,8 @@ public:
                       const std::function<bool(const ClaimOrder&)>& is_it) override;
     std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
     std::vector<JobId> kept() override;
-    std::optional<ServiceTime> oldest_submit(const std::set<JobId>& gone) override {
-        return load_.oldest_submit(gone);
+    Submits submits(JobId after, std::uint32_t max, const std::set<JobId>& gone) override {
+        return load_.submits(after, max, gone);
     }
     Due next_due() override { return load_.next_due(); }
     SessionId owner_of_damaged_run(JobId job) override;

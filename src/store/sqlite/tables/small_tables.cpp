@@ -59,7 +59,9 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
                       "INSERT OR REPLACE INTO directory (machine, device, inode, session)"
                       " VALUES (?, ?, ?, ?)"),
       delete_session_(c, "DELETE FROM session WHERE id = ?"),
-      delete_directory_(c, "DELETE FROM directory WHERE session = ?"),
+      delete_directory_(c,
+                        "DELETE FROM directory WHERE machine = ? AND device = ? AND inode = ?"
+                        " AND session = ?"),
       put_key_(c,
                "INSERT OR REPLACE INTO idempotency (tenant, key, job, body_hash, body_hash_high,"
                " gone_as, kept_until) VALUES (?, ?, ?, ?, ?, ?, ?)"),
@@ -72,7 +74,9 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
       owe_thing_(c,
                  "INSERT OR REPLACE INTO owed_thing (tenant, kind, name, behind)"
                  " VALUES (?, ?, ?, ?)"),
-      pay_thing_(c, "DELETE FROM owed_thing WHERE tenant = ? AND kind = ? AND name = ?") {}
+      pay_thing_(c, "DELETE FROM owed_thing WHERE tenant = ? AND kind = ? AND name = ?"),
+      owe_removal_(c, "INSERT OR REPLACE INTO owed_removal (job) VALUES (?)"),
+      pay_removal_(c, "DELETE FROM owed_removal WHERE job = ?") {}
 
 std::vector<KeyName> SmallTables::old_keys(ServiceTime now, std::uint32_t max) {
     std::vector<KeyName> names;
@@ -110,6 +114,12 @@ void SmallTables::write_debts(const WriteSet& set) {
         else
             pay_end_.run({job});
     }
+    for (const auto& [job, is_owed] : set.owed_removals) {
+        if (is_owed)
+            owe_removal_.run({job});
+        else
+            pay_removal_.run({job});
+    }
     for (const auto& [thing, behind] : set.owed_things) {
         if (behind)
             owe_thing_.run({thing.tenant, code(thing.kind), thing.name, *behind});
@@ -132,9 +142,10 @@ void SmallTables::write_others(const WriteSet& set) {
         save_directory_.run_one({machine, device, inode, session});
     }
     for (const auto* session : set.sessions) write(*session);
-    for (const auto id : set.forgotten_sessions) {
+    for (const auto& [directory, id] : set.forgotten_sessions) {
+        const auto& [machine, device, inode] = directory;
         delete_session_.run_one({id});
-        delete_directory_.run({id});  // unless a later session has it
+        delete_directory_.run({machine, device, inode, id});  // unless a later session has it
     }
     for (const auto& [id, row] : set.servers) {
         if (row) {
@@ -150,6 +161,7 @@ void SmallTables::forget_relations(const ForgottenJob& forgotten) {
     const auto id = forgotten.job.id;
     if (forgotten.has_awaited) forget_awaited_.run({id});
     if (forgotten.has_added) forget_added_.run({id});
+    if (forgotten.is_large) return;
     if (forgotten.has_made) forget_made_.run({id});
 }
 

@@ -41,7 +41,7 @@ private:
     Statement ledger_;
     Statement save_session_, save_directory_, delete_session_, delete_directory_;
     Statement put_key_, drop_key_, old_keys_;
-    Statement owe_end_, pay_end_, owe_thing_, pay_thing_;
+    Statement owe_end_, pay_end_, owe_thing_, pay_thing_, owe_removal_, pay_removal_;
 };
 
 }  // namespace perdure::store::sqlite

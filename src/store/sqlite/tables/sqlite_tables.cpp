@@ -5,7 +5,13 @@
 namespace perdure::store::sqlite {
 
 SqliteTables::SqliteTables(Connection& c, DamageBook& book)
-    : connection_(c), book_(book), load_(c), relations_(c), places_(c, load_), small_(c, book) {}
+    : connection_(c),
+      book_(book),
+      load_(c),
+      relations_(c),
+      places_(c, load_),
+      small_(c, book),
+      leftovers_(c) {}
 
 void SqliteTables::begin() { transaction_.emplace(connection_, Transaction::Kind::write); }
 
@@ -28,6 +34,7 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
         small_.forget_relations(forgotten);
     }
     at = {};
+    for (const auto& piece : set.leftovers) leftovers_.remove(piece);
     for (const auto& note : set.notes) places_.write(note);
     small_.write_others(set);
     if (set.tidy) places_.tidy_wakes();

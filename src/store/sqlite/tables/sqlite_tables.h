@@ -7,6 +7,7 @@
 #include "store/engine/damage_book.h"
 #include "store/engine/tables.h"
 #include "store/sqlite/db/connection.h"
+#include "store/sqlite/tables/leftovers.h"
 #include "store/sqlite/tables/load.h"
 #include "store/sqlite/tables/load_relations.h"
 #include "store/sqlite/tables/place_tables.h"
@@ -38,6 +39,9 @@ public:
     std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max) override {
         return small_.old_keys(now, max);
     }
+    std::uint32_t leftovers(JobId job, std::uint32_t enough) override {
+        return leftovers_.count(job, enough);
+    }
 
 private:
     // contents.cpp
@@ -54,6 +58,7 @@ private:
     RelationLoader relations_;
     PlaceTables places_;
     SmallTables small_;
+    Leftovers leftovers_;
     std::optional<Transaction> transaction_;
     bool forbids_late_loads_ = false;
 };

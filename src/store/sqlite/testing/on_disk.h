@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "core/job/submit.h"
+#include "ports/pieces.h"
 #include "store/sqlite/data_directory.h"
 #include "store/sqlite/fsck.h"
 #include "store/sqlite/sqlite_store.h"
