@@ -43,8 +43,7 @@ void add_processes(std::vector<Command>& all) {
                    .example = "  perdure up --data ~/try --listen 127.0.0.1:7373",
                    .settings = {"profile", "data", "server.listen", "access.users", "worker.name",
                                 "worker.slots", "worker.queues", "worker.kinds", "worker.state",
-                                "worker.user",
-                                "log.level", "log.format", "log.file"},
+                                "worker.user", "log.level", "log.format", "log.file"},
                    .run = keep_up});
     all.push_back({.path = "server",
                    .group = run_group,
@@ -53,15 +52,15 @@ void add_processes(std::vector<Command>& all) {
                    .settings = {"profile", "data", "server.listen", "access.users", "log.level",
                                 "log.format", "log.file"},
                    .run = keep_server});
-    all.push_back({.path = "worker",
-                   .group = run_group,
-                   .summary = "a worker alone, for a server somewhere else",
-                   .example = "  perdure worker --server http://127.0.0.1:7373 --slots 8",
-                   .settings = {"profile", "data", "server.urls", "server.token_file",
-                                "worker.name", "worker.slots", "worker.queues", "worker.kinds",
-                                "worker.state", "worker.user", "log.level", "log.format",
-                                "log.file"},
-                   .run = keep_worker});
+    all.push_back(
+        {.path = "worker",
+         .group = run_group,
+         .summary = "a worker alone, for a server somewhere else",
+         .example = "  perdure worker --server http://127.0.0.1:7373 --slots 8",
+         .settings = {"profile", "data", "server.urls", "server.token_file", "worker.name",
+                      "worker.slots", "worker.queues", "worker.kinds", "worker.state",
+                      "worker.user", "log.level", "log.format", "log.file"},
+         .run = keep_worker});
     all.push_back({.path = "worker drain",
                    .group = fleet_group,
                    .summary = "let a worker finish what runs, and leave",

@@ -33,7 +33,9 @@ PathFacts facts_of(const struct stat& about, PathRole role) {
     if (S_ISREG(about.st_mode)) facts.kind = PathFacts::Kind::file;
     if (S_ISLNK(about.st_mode)) facts.kind = PathFacts::Kind::symlink;
     facts.writable_by_others = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-    facts.readable_by_others = (about.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+    // Whoever may only pass through a directory sees nothing of it.
+    const mode_t passing = S_ISDIR(about.st_mode) ? S_IXGRP | S_IXOTH : 0;
+    facts.readable_by_others = (about.st_mode & (S_IRWXG | S_IRWXO) & ~passing) != 0;
     facts.sticky = (about.st_mode & S_ISVTX) != 0;
     return facts;
 }

@@ -100,8 +100,7 @@ void FailureLog::tell(const JobView& job, bool alarming) const {
         log_.write(level, "job failed", "job", job.id.text(), "state", to_string(job.state),
                    "cause", to_string(job.cause), "exit_code", exit_code_of(attempt), "command",
                    command_of(*job.spec), "detail", detail_of(attempt), "rule", job.rule,
-                   "attempts", job.epoch.value, "queue", job.spec->queue, "kind",
-                   job.spec->kind);
+                   "attempts", job.epoch.value, "queue", job.spec->queue, "kind", job.spec->kind);
     } else if (alarming) {
         log_.write(Level::critical, "job crashed again and may do so for ever", "job",
                    job.id.text(), "cause", to_string(cause), "attempts", job.epoch.value);

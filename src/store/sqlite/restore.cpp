@@ -85,7 +85,7 @@ public:
 
     void run(Restored& restored) {
         std::set<std::pair<std::string, std::string>> paused;
-        for (JobId after;;) {
+        for (AuditPlace after;;) {
             const auto view = wait(store_->audit(after, jobs_at_once));
             std::vector<Change> changes;
             for (const auto& job : view.jobs) {
@@ -103,8 +103,8 @@ public:
                 }
             }
             if (!changes.empty()) commit(std::move(changes));
-            if (!view.more) return;
-            after = view.last;
+            if (!view.next) return;
+            after = *view.next;
         }
     }
 

@@ -347,7 +347,8 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
         if (!outcome || state.now() < outcome->forget_at) continue;  // the note is outdated
         if (gone.insert(id).second) forgotten.jobs.push_back(id);
     }
-    const auto unneeded = unneeded_sessions(state, gone, state.now(), change.max, state.session_walk);
+    const auto unneeded =
+        unneeded_sessions(state, gone, state.now(), change.max, state.session_walk);
     const auto old = state.rows.old_keys(state.now(), change.max);
     forgotten.unfinished = noted.size() == change.max || old.size() == change.max;
     for (const auto id : forgotten.jobs) forget(state, state.job_that_exists(id));
@@ -357,8 +358,7 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
 }
 
 bool is_anything_to_forget(State& state, ServiceTime now) {
-    if (!state.rows.to_forget(now, 1).empty() || !state.rows.old_keys(now, 1).empty())
-        return true;
+    if (!state.rows.to_forget(now, 1).empty() || !state.rows.old_keys(now, 1).empty()) return true;
     auto at = state.session_walk;
     if (!unneeded_sessions(state, {}, now, 1, at).empty()) return true;
     state.session_walk = at;
