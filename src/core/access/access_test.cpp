@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace perdure {
+namespace perdure::access_test {
 namespace {
 
 constexpr std::array all_peers = {PeerKind::unknown, PeerKind::self, PeerKind::root,
@@ -159,4 +159,4 @@ TEST(DecideAnswerer, only_this_account_root_and_those_named_are_told_secrets) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::access_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace perdure {
+namespace perdure::path_trust_test {
 namespace {
 
 using Owner = PathFacts::Owner;
@@ -90,4 +90,4 @@ TEST(DecidePathTrust, settings_are_plain_files) {
 }
 
 }  // namespace
-}  // namespace perdure
+}  // namespace perdure::path_trust_test
