@@ -99,7 +99,7 @@ Error broken(const Url& url, const Failure& failure) {
 }  // namespace
 
 struct HttpLink::State {
-    State(Executor e, Url u, std::shared_ptr<const Credentials> c)
+    State(Executor e, Url u, std::shared_ptr<const ClientIdentity> c)
         : executor(e), url(std::move(u)), credentials(std::move(c)), stream(e) {}
 
     // To this very server, and only once it is known whose it is.
@@ -119,7 +119,7 @@ struct HttpLink::State {
 
     Executor executor;
     Url url;
-    std::shared_ptr<const Credentials> credentials;
+    std::shared_ptr<const ClientIdentity> credentials;
     beast::basic_stream<asio::generic::stream_protocol, Executor> stream;
     beast::flat_buffer buffer;
     std::optional<PieceParser> pieces;
@@ -128,7 +128,7 @@ struct HttpLink::State {
     bool is_met = false;  // the server may be told our token
 };
 
-HttpLink::HttpLink(Executor executor, Url url, std::shared_ptr<const Credentials> credentials)
+HttpLink::HttpLink(Executor executor, Url url, std::shared_ptr<const ClientIdentity> credentials)
     : state_(std::make_shared<State>(executor, std::move(url), std::move(credentials))) {}
 
 void HttpLink::close() { state_->close(); }

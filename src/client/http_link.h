@@ -33,7 +33,7 @@ struct HttpReply {
 };
 
 // What a client has to show, and to whom. A unix socket needs no token: the kernel says who we are.
-struct Credentials {
+struct ClientIdentity {
     std::string token;                        // empty: none
     std::vector<std::uint32_t> server_users;  // whose servers are believed, besides ours and root's
 };
@@ -42,7 +42,7 @@ class HttpLink {
 public:
     // With credentials, a server on this host is asked nothing before it is known whose it is:
     // forbidden, if it is somebody else's.
-    HttpLink(Executor executor, Url url, std::shared_ptr<const Credentials> credentials = {});
+    HttpLink(Executor executor, Url url, std::shared_ptr<const ClientIdentity> credentials = {});
 
     Task<Result<void>> connect(Duration timeout);
     // Connected, and the peer has not left as far as can be seen without waiting.

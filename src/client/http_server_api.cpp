@@ -20,7 +20,7 @@ struct HttpServerApi::Links {
         std::vector<std::unique_ptr<HttpLink>> idle;
     };
 
-    Links(Clock& c, Duration t, std::shared_ptr<const Credentials> i)
+    Links(Clock& c, Duration t, std::shared_ptr<const ClientIdentity> i)
         : clock(c), executor(c.executor()), call_timeout(t), credentials(std::move(i)) {}
 
     // An idle connection that still lives, or a new one that is to be connected.
@@ -40,7 +40,7 @@ struct HttpServerApi::Links {
     Clock& clock;  // of the loop: outlives every frame
     Executor executor;
     Duration call_timeout;
-    std::shared_ptr<const Credentials> credentials;
+    std::shared_ptr<const ClientIdentity> credentials;
     std::vector<ServerLinks> servers;
 };
 
@@ -179,7 +179,7 @@ Task<Result<std::shared_ptr<Stream>>> stream_of(std::shared_ptr<Links> links, st
 
 Result<std::unique_ptr<HttpServerApi>> HttpServerApi::make(
     Clock& clock, const std::vector<std::string>& urls, Duration call_timeout,
-    std::shared_ptr<const Credentials> credentials) {
+    std::shared_ptr<const ClientIdentity> credentials) {
     if (urls.empty()) return error(Errc::invalid, "no server is named");
     auto links = std::make_shared<Links>(clock, call_timeout, std::move(credentials));
     for (const auto& text : urls) {

@@ -20,7 +20,7 @@ public:
     // invalid: a URL cannot be understood, or there is none.
     static Result<std::unique_ptr<HttpServerApi>> make(
         Clock& clock, const std::vector<std::string>& urls, Duration call_timeout,
-        std::shared_ptr<const Credentials> credentials = {});
+        std::shared_ptr<const ClientIdentity> credentials = {});
     ~HttpServerApi() override;
 
     std::size_t server_count() const override;

@@ -26,22 +26,22 @@ Error no_account(std::string_view setting, std::string_view name) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Credentials>> read_credentials(const Config& config) {
-    auto credentials = std::make_shared<Credentials>();
+Result<std::shared_ptr<const ClientIdentity>> read_credentials(const Config& config) {
+    auto credentials = std::make_shared<ClientIdentity>();
     for (const auto& name : config.server_users) {
         const auto uid = user_id(name);
         if (!uid) return no_account("server.users", name);
         credentials->server_users.push_back(*uid);
     }
     const auto path = token_file_of(config);
-    if (path.empty()) return std::shared_ptr<const Credentials>(std::move(credentials));
+    if (path.empty()) return std::shared_ptr<const ClientIdentity>(std::move(credentials));
     auto text = read_trusted_file(path, Secrecy::secret);
     if (!text) return text.error();
     while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
     const bool is_one_word = !text->empty() && text->find_first_of(" \t\r\n") == std::string::npos;
     if (!is_one_word) return error(Errc::invalid, path + " must have a token in its only line");
     credentials->token = std::move(*text);
-    return std::shared_ptr<const Credentials>(std::move(credentials));
+    return std::shared_ptr<const ClientIdentity>(std::move(credentials));
 }
 
 Result<AccessOptions> read_access(const Config& config) {

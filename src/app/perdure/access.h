@@ -12,7 +12,7 @@ namespace perdure {
 
 // What a client or worker shows. The token comes from the file that is named, or from the
 // credential `perdure-token` of a systemd unit. forbidden: others can read the file.
-Result<std::shared_ptr<const Credentials>> read_credentials(const Config& config);
+Result<std::shared_ptr<const ClientIdentity>> read_credentials(const Config& config);
 
 // Who needs no token. invalid: there is no such account.
 Result<AccessOptions> read_access(const Config& config);

@@ -14,7 +14,7 @@ constexpr auto pause_between_tries = milliseconds(30);
 constexpr unsigned unavailable_status = 503;
 
 ApiClient::Options options_for(const std::vector<std::string>& urls,
-                               std::shared_ptr<const Credentials> credentials) {
+                               std::shared_ptr<const ClientIdentity> credentials) {
     return {
         .urls = urls, .credentials = std::move(credentials), .interrupted = interrupt_is_pending};
 }

@@ -22,7 +22,8 @@ public:
 private:
     std::vector<std::string> urls_;
     cli::World& world_;
-    Result<std::shared_ptr<const Credentials>> credentials_;  // an error is told at the first call
+    Result<std::shared_ptr<const ClientIdentity>>
+        credentials_;  // an error is told at the first call
     ApiClient client_;
 };
 
