@@ -9,12 +9,15 @@ HistoryTables::HistoryTables(Connection& c)
       insert_large_(c, "INSERT OR REPLACE INTO large (job, epoch, kind, body) VALUES (?, ?, ?, ?)"),
       delete_large_(c, "DELETE FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
       jobs_(c, "job", "id"),
-      delete_attempts_(c, "DELETE FROM attempt WHERE job BETWEEN ? AND ?"
-          " AND job NOT IN (SELECT job FROM owed_removal)"),
-      delete_all_large_(c, "DELETE FROM large WHERE job BETWEEN ? AND ?"
-          " AND job NOT IN (SELECT job FROM owed_removal)"),
-      delete_ledger_(c, "DELETE FROM recovery WHERE job BETWEEN ? AND ?"
-          " AND job NOT IN (SELECT job FROM owed_removal)"),
+      delete_attempts_(c,
+                       "DELETE FROM attempt WHERE job BETWEEN ? AND ?"
+                       " AND job NOT IN (SELECT job FROM owed_removal)"),
+      delete_all_large_(c,
+                        "DELETE FROM large WHERE job BETWEEN ? AND ?"
+                        " AND job NOT IN (SELECT job FROM owed_removal)"),
+      delete_ledger_(c,
+                     "DELETE FROM recovery WHERE job BETWEEN ? AND ?"
+                     " AND job NOT IN (SELECT job FROM owed_removal)"),
       delete_job_(c, "DELETE FROM job WHERE id = ?") {}
 
 void HistoryTables::save(JobId job, const AttemptRow& attempt) {
