@@ -19,6 +19,8 @@ install(TARGETS perdure RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(PROGRAMS $<TARGET_FILE_DIR:perdure>/perdure-shim
         DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/perdure)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ops/prometheus/perdure.rules.yml ops/grafana/perdure.json
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(CODE "
   set(program $<TARGET_FILE:perdure>)
   set(man ${CMAKE_INSTALL_MANDIR}/man1)

@@ -7,10 +7,13 @@
 #include <memory>
 #include <string>
 
+#include "api/access_control.h"
 #include "api/bells.h"
 #include "api/http/byte_budget.h"
 #include "api/metrics.h"
+#include "api/space_watch.h"
 #include "base/log.h"
+#include "ports/backup.h"
 #include "ports/blobs.h"
 #include "ports/catalogue.h"
 #include "ports/clock.h"
@@ -23,6 +26,8 @@ struct ApiOptions {
     std::string address = "127.0.0.1";
     std::uint16_t port = 7373;        // 0: any free one
     bool without_protection = false;  // listen also where other machines can connect
+    std::string socket = {};  // directory in which the unix socket `api` is made; empty: none
+    AccessOptions access = {};
     std::string version = "0";
     std::string store = "memory";  // its name, for people
     std::size_t connections_max = 12'000;
@@ -38,6 +43,11 @@ struct ApiOptions {
     // What the process knows beside the server. May be empty.
     std::function<void(MetricsText&)> append_metrics;
     Timing timing;
+    const Space* space = nullptr;  // of the store, if it is short of any
+    std::uint64_t space_reserve = 0;
+    BackupDesk* backups = nullptr;  // of the store, if it makes them itself
+    // Why nothing may be changed, for people; empty: everything may.
+    std::string reads_only;
     DamageDesk* damage = nullptr;  // of the store, if its rows can be damaged
 };
 
@@ -49,8 +59,10 @@ struct Api {
           clock(k),
           log(std::move(l)),
           options(std::move(o)),
+          access(options.access),
           started_at(k.boot()),
-          bytes(std::make_shared<ByteBudget>(options.bytes_in_flight)) {}
+          bytes(std::make_shared<ByteBudget>(options.bytes_in_flight)),
+          space(options.space, options.space_reserve) {}
 
     Server& server;
     Catalogue& catalogue;
@@ -58,9 +70,11 @@ struct Api {
     Clock& clock;
     Log log;
     ApiOptions options;
+    AccessControl access;
     BootTime started_at;
     bool stopping = false;
     std::shared_ptr<ByteBudget> bytes;
+    SpaceWatch space;
     std::array<char, std::size_t{16} << 10> discarded;  // where refused bodies are read to
     Metrics metrics;
     Bells bells;

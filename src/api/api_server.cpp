@@ -1,7 +1,10 @@
 #include "api/api_server.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -36,8 +39,8 @@ Result<tcp::endpoint> endpoint_of(const ApiOptions& options) {
                                                 options.address));
     if (!address.is_loopback() && !options.without_protection)
         return error(Errc::invalid,
-                     fmt::format("{} can be reached from other machines, and there is neither TLS "
-                                 "nor a token yet: listen on 127.0.0.1",
+                     fmt::format("{} can be reached from other machines, and there is no TLS yet: "
+                                 "listen on 127.0.0.1",
                                  options.address));
     return tcp::endpoint(address, options.port);
 }
@@ -66,6 +69,7 @@ ApiServer::ApiServer(Server& server, Catalogue& catalogue, Blobs& blobs, Clock& 
     : state_(std::make_shared<State>(server, catalogue, blobs, clock, std::move(log),
                                      std::move(options))),
       acceptor_(clock.executor()),
+      socket_acceptor_(clock.executor()),
       pause_(clock.make_alarm()),
       gate_(clock.executor()) {}
 
@@ -80,16 +84,42 @@ Result<void> ApiServer::listen() {
     if (!failure) acceptor_.listen(asio::socket_base::max_listen_connections, failure);
     if (failure) return cannot_listen(*endpoint, failure);
     port_ = acceptor_.local_endpoint(failure).port();
-    gate_.spawn("accept connections", accept_all());
+    if (auto listening = listen_on_socket(); !listening) return listening.error();
+    gate_.spawn("accept connections", accept_all(acceptor_));
     gate_.spawn("cut off connections", cut_off_overdue());
     return {};
 }
 
-Task<void> ApiServer::accept_all() {
+// Whoever calls has locked the directory: a socket that lies there is nobody's any more. The
+// directory is named by its descriptor, for an address has 108 bytes.
+Result<void> ApiServer::listen_on_socket() {
+    const auto& folder = state_->api->options.socket;
+    if (folder.empty()) return {};
+    const auto whole = folder + "/api";
+    ::unlink(whole.c_str());
+    const int directory = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const auto name = fmt::format("/proc/self/fd/{}/api", directory);
+    boost::system::error_code failure;
+    const asio::local::stream_protocol::endpoint endpoint(name);
+    socket_acceptor_.open(endpoint.protocol(), failure);
+    if (!failure) socket_acceptor_.bind(endpoint, failure);
+    if (directory >= 0) ::close(directory);
+    const bool is_private = !failure && ::chmod(whole.c_str(), S_IRUSR | S_IWUSR) == 0;
+    if (is_private) socket_acceptor_.listen(asio::socket_base::max_listen_connections, failure);
+    if (failure || !is_private)
+        return error(Errc::unavailable,
+                     fmt::format("cannot listen on {}: {}", whole, failure.message()));
+    gate_.spawn("accept on the socket", accept_all(socket_acceptor_));
+    return {};
+}
+
+template <class From>
+Task<void> ApiServer::accept_all(From& acceptor) {
     auto& api = *state_->api;
     while (!api.stopping) {
         boost::system::error_code failure;
-        auto socket = co_await acceptor_.async_accept(asio::redirect_error(use_task, failure));
+        Socket socket(api.clock.executor());
+        co_await acceptor.async_accept(socket, asio::redirect_error(use_task, failure));
         if (api.stopping) co_return;
         if (failure) {
             // Those that wait to be accepted stay in the kernel's line until there is room.
@@ -150,6 +180,7 @@ void ApiServer::stop() {
     state_->api->stopping = true;
     boost::system::error_code ignored;
     acceptor_.close(ignored);
+    socket_acceptor_.close(ignored);
     pause_->ring();
     state_->watch->ring();
     state_->api->bells.ring_all();

@@ -4,6 +4,7 @@
 
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <cstdint>
 #include <memory>
 
@@ -21,8 +22,9 @@ public:
     ApiServer(const ApiServer&) = delete;
     ApiServer& operator=(const ApiServer&) = delete;
 
-    // Takes the port; call it once, before the loop runs or on it. invalid: no such address, or it
-    // is not a loopback address. conflict: the port is taken. The sentence says what to do.
+    // Takes the port, and the socket if the options name one; call it once, before the loop runs or
+    // on it. invalid: no such address, or it is not a loopback address. conflict: the port is
+    // taken. The sentence says what to do.
     Result<void> listen();
     // The one it listens on, also if the options said 0.
     std::uint16_t port() const { return port_; }
@@ -33,6 +35,8 @@ public:
 
 private:
     using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, Executor>;
+    using SocketAcceptor =
+        boost::asio::basic_socket_acceptor<boost::asio::local::stream_protocol, Executor>;
     // What connections share. Their frames may outlive this object.
     struct State {
         State(Server& server, Catalogue& catalogue, Blobs& blobs, Clock& clock, Log log,
@@ -45,7 +49,9 @@ private:
         std::unique_ptr<Alarm> watch;  // of those who are cut off
     };
 
-    Task<void> accept_all();
+    Result<void> listen_on_socket();
+    template <class From>
+    Task<void> accept_all(From& acceptor);
     void begin(std::shared_ptr<Connection> connection);
     Task<void> cut_off_overdue();
     static Task<void> serve_one(std::shared_ptr<State> state, std::shared_ptr<Connection> one);
@@ -53,6 +59,7 @@ private:
 
     std::shared_ptr<State> state_;
     Acceptor acceptor_;
+    SocketAcceptor socket_acceptor_;
     std::unique_ptr<Alarm> pause_;
     std::uint16_t port_ = 0;
     Gate gate_;

@@ -1,5 +1,5 @@
 // Bells: wakes requests that wait for a job when something was said about that job here. Hints
-// only: whoever waits looks again by itself as well [P7].
+// only: a waiter looks again by itself as well [P7].
 #pragma once
 
 #include <map>

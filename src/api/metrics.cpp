@@ -31,6 +31,10 @@ void Metrics::append(MetricsText& out) const {
                "Bytes of requests, answers and streams under way.", bytes_in_flight);
     out.single("perdure_bytes_refused_total", counter,
                "Times that there was no room for the bytes of a request or answer.", bytes_refused);
+    out.single("perdure_requests_unauthenticated_total", counter,
+               "Requests of callers who are not known.", unauthenticated);
+    out.single("perdure_requests_forbidden_total", counter,
+               "Requests of callers whose role or tenant is not the right one.", forbidden);
     out.single("perdure_jobs_submitted_total", counter, "Jobs that this server has accepted.",
                jobs_submitted);
     out.single("perdure_report_items_total", counter, "Statements of workers about attempts.",

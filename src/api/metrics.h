@@ -23,6 +23,8 @@ public:
     std::uint64_t streams_cut = 0;           // of workers that did not read
     std::uint64_t bytes_in_flight = 0;       // now, of what is counted (C8)
     std::uint64_t bytes_refused = 0;         // times that there was no room
+    std::uint64_t unauthenticated = 0;       // requests of callers who are not known
+    std::uint64_t forbidden = 0;             // requests of callers who may not
     std::uint64_t jobs_submitted = 0;
     std::uint64_t reports = 0;  // items of workers
 

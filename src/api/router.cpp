@@ -5,6 +5,7 @@
 
 #include "api/handlers/handlers.h"
 #include "api/http/problem.h"
+#include "api/http/query.h"
 
 namespace perdure {
 namespace {
@@ -13,49 +14,61 @@ using namespace handlers;
 
 constexpr auto get = Method::get;
 constexpr auto post = Method::post;
+constexpr std::optional<Role> open = std::nullopt;
+constexpr auto viewer = Role::viewer;
+constexpr auto submitter = Role::submitter;
+constexpr auto operating = Role::operator_;
+constexpr auto working = Role::worker;
+constexpr auto admin = Role::admin;
 constexpr std::string_view any_bytes = "application/octet-stream";
 
-// The busiest first.
+// The busiest first. Each with the least role that may use it (A4).
 const std::array routes = {
-    Route{post, "/v1/jobs", submit_jobs},
-    Route{post, "/v1/worker/report", take_report},
-    Route{post, "/v1/worker/heartbeat", take_heartbeat},
-    Route{post, "/v1/worker/logs", take_logs, nullptr, any_bytes},
-    Route{post, "/v1/worker/open", open_session},
-    Route{get, "/v1/worker/stream", nullptr, stream_work},
-    Route{get, "/v1/jobs", list_jobs},
-    Route{get, "/v1/jobs/{}", show_job},
-    Route{get, "/v1/jobs/{}/attempts", list_attempts},
-    Route{get, "/v1/jobs/{}/result", show_result},
-    Route{get, "/v1/jobs/{}/wait", nullptr, wait_for_job},
-    Route{get, "/v1/jobs/{}/why", explain_job},
-    Route{get, "/v1/jobs/{}/policy", explain_policy_of_job},
-    Route{get, "/v1/policy", explain_policy_for},
-    Route{get, "/v1/policies", list_policies},
-    Route{get, "/v1/jobs/{}/logs", nullptr, read_logs},
-    Route{post, "/v1/jobs/{}/cancel", cancel_job},
-    Route{post, "/v1/jobs/{}/hold", hold_job},
-    Route{post, "/v1/jobs/{}/unhold", unhold_job},
-    Route{post, "/v1/jobs/{}/retry", retry_job},
-    Route{post, "/v1/jobs/{}/callbacks", add_callback},
-    Route{post, "/v1/jobs/{}/release", release_job},
-    Route{post, "/v1/jobs/{}/accept", accept_job},
-    Route{post, "/v1/jobs/{}/discard", discard_job},
-    Route{get, "/v1/queues", list_queues},
-    Route{post, "/v1/queues/{}/pause", pause_queue},
-    Route{post, "/v1/queues/{}/resume", resume_queue},
-    Route{get, "/v1/limits", list_limits},
-    Route{Method::put, "/v1/limits/{}", set_limit},
-    Route{get, "/v1/workers", list_workers},
-    Route{post, "/v1/workers/{}/drain", drain_worker},
-    Route{get, "/v1/server", show_server},
-    Route{get, "/v1/fsck", check_store},
-    Route{post, "/v1/fsck/discard", discard_row},
-    Route{get, "/v1/recoveries", list_recoveries},
-    Route{post, "/v1/recover", recover_now},
-    Route{get, "/livez", is_alive},
-    Route{get, "/readyz", is_ready},
-    Route{get, "/metrics", show_metrics},
+    Route{post, "/v1/jobs", submitter, Scope::body, submit_jobs},
+    Route{post, "/v1/worker/report", working, Scope::instance, take_report},
+    Route{post, "/v1/worker/heartbeat", working, Scope::instance, take_heartbeat},
+    Route{post, "/v1/worker/logs", working, Scope::instance, take_logs, nullptr, any_bytes},
+    Route{post, "/v1/worker/open", working, Scope::instance, open_session},
+    Route{get, "/v1/worker/stream", working, Scope::instance, nullptr, stream_work},
+    Route{get, "/v1/jobs", viewer, Scope::tenant, list_jobs},
+    Route{get, "/v1/jobs/{}", viewer, Scope::job, show_job},
+    Route{get, "/v1/jobs/{}/attempts", viewer, Scope::job, list_attempts},
+    Route{get, "/v1/jobs/{}/result", viewer, Scope::job, show_result},
+    Route{get, "/v1/jobs/{}/wait", viewer, Scope::job, nullptr, wait_for_job},
+    Route{get, "/v1/jobs/{}/why", viewer, Scope::job, explain_job},
+    Route{get, "/v1/jobs/{}/policy", viewer, Scope::job, explain_policy_of_job},
+    Route{get, "/v1/policy", viewer, Scope::anyone, explain_policy_for},
+    Route{get, "/v1/policies", viewer, Scope::anyone, list_policies},
+    Route{get, "/v1/jobs/{}/logs", viewer, Scope::job, nullptr, read_logs},
+    Route{post, "/v1/jobs/{}/cancel", submitter, Scope::job, cancel_job},
+    Route{post, "/v1/jobs/{}/hold", submitter, Scope::job, hold_job},
+    Route{post, "/v1/jobs/{}/unhold", submitter, Scope::job, unhold_job},
+    Route{post, "/v1/jobs/{}/retry", submitter, Scope::job, retry_job},
+    Route{post, "/v1/jobs/{}/callbacks", submitter, Scope::job, add_callback},
+    Route{post, "/v1/jobs/{}/release", operating, Scope::job, release_job},
+    Route{post, "/v1/jobs/{}/accept", operating, Scope::job, accept_job},
+    Route{post, "/v1/jobs/{}/discard", operating, Scope::job, discard_job},
+    Route{get, "/v1/queues", viewer, Scope::tenant, list_queues},
+    Route{post, "/v1/queues/{}/pause", operating, Scope::tenant, pause_queue},
+    Route{post, "/v1/queues/{}/resume", operating, Scope::tenant, resume_queue},
+    Route{get, "/v1/limits", viewer, Scope::tenant, list_limits},
+    Route{Method::put, "/v1/limits/{}", operating, Scope::tenant, set_limit},
+    Route{get, "/v1/workers", viewer, Scope::instance, list_workers},
+    Route{post, "/v1/workers/{}/drain", operating, Scope::instance, drain_worker},
+    Route{get, "/v1/server", viewer, Scope::instance, show_server},
+    Route{get, "/v1/fsck", operating, Scope::instance, check_store},
+    Route{post, "/v1/backup", admin, Scope::instance, start_backup},
+    Route{get, "/v1/backup", admin, Scope::instance, show_backup},
+    Route{post, "/v1/fsck/discard", admin, Scope::instance, discard_row},
+    Route{get, "/v1/recoveries", viewer, Scope::tenant, list_recoveries},
+    Route{post, "/v1/recover", operating, Scope::instance, recover_now},
+    Route{get, "/livez", open, Scope::anyone, is_alive},
+    Route{get, "/readyz", open, Scope::anyone, is_ready},
+    Route{get, "/v1/tokens", admin, Scope::instance, list_tokens},
+    Route{post, "/v1/tokens", admin, Scope::instance, create_token},
+    Route{post, "/v1/tokens/{}/revoke", admin, Scope::instance, revoke_token},
+    Route{get, "/v1/audit", admin, Scope::instance, list_audit},
+    Route{get, "/metrics", viewer, Scope::instance, show_metrics},
 };
 
 // The first segment of `text`, which begins with a slash; takes it away.
@@ -79,16 +92,6 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
     return pattern.empty() && path.empty();
 }
 
-std::string_view to_string(Method method) {
-    switch (method) {
-        case Method::get: return "GET";
-        case Method::post: return "POST";
-        case Method::put: return "PUT";
-        case Method::other: return "";
-    }
-    return "";
-}
-
 Response no_route(const std::string& path) {
     return problem(error(Errc::not_found, "there is no route " + path + "; see docs/protocol"));
 }
@@ -107,6 +110,26 @@ bool is_acceptable(const Request& request, const Route& route) {
 }
 
 }  // namespace
+
+std::span<const Route> all_routes() { return routes; }
+
+TenantReach reach_of(const Route& route, const Request& request, std::string_view bound_to,
+                     std::string_view job_tenant) {
+    switch (route.scope) {
+        case Scope::job: {
+            const bool is_own = job_tenant.empty() || job_tenant == bound_to;
+            return is_own ? TenantReach::own : TenantReach::job_of_other;
+        }
+        case Scope::tenant: {
+            const auto named = QueryReader(request).tenant();
+            return named == bound_to ? TenantReach::own : TenantReach::foreign;
+        }
+        case Scope::body:
+        case Scope::anyone: return TenantReach::own;
+        case Scope::instance: return TenantReach::all;
+    }
+    return TenantReach::all;
+}
 
 Routed find_route(Request& request) {
     std::string allowed;

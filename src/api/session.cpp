@@ -19,8 +19,15 @@
 namespace perdure {
 namespace {
 
+bool changes_something(const Request& request) {
+    return request.method != Method::get || request.path.starts_with("/v1/worker/");
+}
+
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
+
+constexpr auto wrong_token_delay = milliseconds(250);
+constexpr std::size_t subject_max = 200;
 
 // Looks at the connection without waiting.
 bool is_gone(Socket& socket) {
@@ -44,6 +51,9 @@ public:
 
 private:
     Task<void> answer(Request request);
+    Task<std::optional<Response>> refuse(const Route& route, Request& request);
+    Task<std::string> tenant_of_job(const Request& request);
+    void note(const Route& route, const Request& request, const Response& response);
     Task<void> answer_in_pieces(const Route& route, const Request& request);
     Task<Response> handle(const Route& route, const Request& request);
     Task<Response> handle_watched(const Route& route, Request request);
@@ -54,13 +64,17 @@ private:
     std::shared_ptr<Api> api_;
     std::shared_ptr<Connection> connection_;
     RequestReader reader_;
-    std::string head_;  // of an answer or of a piece, until it is written
+    ConnectionPeer peer_;
+    std::string rule_;                    // by which the last request was judged
+    const Request* streaming_ = nullptr;  // what is answered in pieces now
+    std::string head_;                    // of an answer or of a piece, until it is written
     bool keep_alive_ = true;
     bool is_http_1_0_ = false;
     bool began_ = false;  // an answer in pieces
 };
 
 Task<void> Session::run() {
+    peer_ = api_->access.look_up(connection_->socket.native_handle());
     while (keep_alive_ && !api_->stopping) {
         auto read = co_await reader_.next();
         keep_alive_ = read.keep_alive;
@@ -83,6 +97,18 @@ Task<void> Session::answer(Request request) {
         co_await write(std::move(routed.refusal));
         co_return;
     }
+    if (auto refusal = co_await refuse(*routed.route, request)) {
+        api_->metrics.answered(routed.route->pattern, refusal->status, Duration{});
+        note(*routed.route, request, *refusal);
+        co_await write(std::move(*refusal));
+        co_return;
+    }
+    if (changes_something(request) && !api_->options.reads_only.empty()) {
+        auto refusal = problem(error(Errc::unavailable, api_->options.reads_only));
+        api_->metrics.answered(routed.route->pattern, refusal.status, Duration{});
+        co_await write(std::move(refusal));
+        co_return;
+    }
     if (routed.route->stream) {
         co_await answer_in_pieces(*routed.route, request);
         co_return;
@@ -94,6 +120,7 @@ Task<void> Session::answer(Request request) {
         response = co_await handle_watched(*routed.route, request);
     else
         response = co_await handle(*routed.route, request);
+    note(*routed.route, request, response);
     const auto took = api_->clock.boot() - began_at;
     api_->metrics.answered(routed.route->pattern, response.status, took);
     const bool is_report = faults_are_armed() && routed.route->pattern.ends_with("/report");
@@ -102,6 +129,55 @@ Task<void> Session::answer(Request request) {
         co_return;
     }
     co_await write_counted(request, std::move(response));
+}
+
+// Who is bound to a tenant must not learn which jobs others have.
+Task<std::string> Session::tenant_of_job(const Request& request) {
+    const auto id = request.names.empty() ? std::nullopt : JobId::parse(request.names.front());
+    if (!id) co_return std::string();
+    const auto job = co_await api_->server.jobs().job(*id);
+    // What cannot be read is nobody's.
+    if (!job) co_return job.is(Errc::not_found) ? std::string() : std::string("?");
+    co_return job->spec->tenant;
+}
+
+// Empty: the caller may. A wrong token costs its sender time, and nobody else.
+Task<std::optional<Response>> Session::refuse(const Route& route, Request& request) {
+    auto& access = api_->access;
+    auto reach = TenantReach::unbound;
+    if (const auto bound_to = access.tenant_of(request); !bound_to.empty()) {
+        std::string of_job;
+        if (route.scope == Scope::job) of_job = co_await tenant_of_job(request);
+        reach = reach_of(route, request, bound_to, of_job);
+    }
+    const auto caller = access.judge(peer_, request, route.least, reach, api_->clock.wall());
+    rule_ = caller.decision.rule;
+    request.caller = caller.name;
+    request.tenant = caller.tenant;
+    if (caller.decision.verdict == AccessVerdict::allow) co_return std::nullopt;
+    const bool is_nobody = caller.decision.verdict == AccessVerdict::unauthenticated;
+    ++(is_nobody ? api_->metrics.unauthenticated : api_->metrics.forbidden);
+    if (is_nobody && !request.authorization.empty()) {
+        const auto alarm = api_->clock.make_alarm();
+        co_await alarm->wait(wrong_token_delay);
+    }
+    co_return refusal_of(caller, route.least);
+}
+
+// What changes something, and every refusal. Workers' own messages are in the ledger.
+void Session::note(const Route& route, const Request& request, const Response& response) {
+    auto* audit = api_->access.options().audit;
+    const bool is_refusal = response.status == 401 || response.status == 403;
+    const bool is_change = request.method != Method::get && route.least != Role::worker;
+    if (!audit || (!is_refusal && !is_change)) return;
+    const auto& subject = request.names.empty() ? response.subject : request.names.front();
+    audit->append(
+        {.at = api_->clock.wall(),
+         .who = request.caller,
+         .action = std::string(to_string(request.method)) + " " + std::string(route.pattern),
+         .subject = subject.substr(0, subject_max),
+         .status = response.status,
+         .rule = rule_});
 }
 
 // What was only read can be asked for again; what was done must be answered.
@@ -145,7 +221,9 @@ Task<Response> Session::handle_watched(const Route& route, Request request) {
 // Ends properly only if the handler says that all is well: otherwise the peer must see a break.
 Task<void> Session::answer_in_pieces(const Route& route, const Request& request) {
     began_ = false;
+    streaming_ = &request;
     auto response = co_await route.stream(*api_, request, *this);
+    streaming_ = nullptr;
     api_->metrics.answered(route.pattern, response.status, Duration{});
     if (!began_) {
         co_await write_counted(request, std::move(response));
@@ -188,6 +266,7 @@ Task<bool> Session::begin(Response head) {
 }
 
 Task<bool> Session::send(std::string bytes, CountedBy counted_by) {
+    if (streaming_ && !api_->access.is_still_good(*streaming_, api_->clock.wall())) co_return false;
     if (bytes.empty()) co_return true;
     ByteCharge held(api_->bytes);
     const bool counted = counted_by == CountedBy::caller ||

@@ -14,6 +14,8 @@ enum class Errc {
     not_found,        // say so
     gone,             // it was there, has ended and was removed: there is nothing left to do
     conflict,         // reread, decide again: somebody moved first
+    unauthenticated,  // say who you are: present a token, or use the socket
+    forbidden,        // let somebody do it who may: this identity, or this owner, may not
     fenced,           // stop working: the attempt belongs to a later epoch or session
     overloaded,       // back off, then repeat
     unavailable,      // reconnect, then repeat: nothing was changed
@@ -27,6 +29,8 @@ constexpr std::string_view to_string(Errc code) {
         case Errc::not_found: return "not_found";
         case Errc::gone: return "gone";
         case Errc::conflict: return "conflict";
+        case Errc::unauthenticated: return "unauthenticated";
+        case Errc::forbidden: return "forbidden";
         case Errc::fenced: return "fenced";
         case Errc::overloaded: return "overloaded";
         case Errc::unavailable: return "unavailable";

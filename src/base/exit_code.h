@@ -12,6 +12,7 @@ enum class ExitCode {
     conflict = 4,         // not possible in its state; port or directory are taken
     unreachable = 5,      // no server answered
     outcome_unknown = 6,  // it may have happened: read back
+    forbidden = 7,        // not allowed: no token, or not the right; a path of somebody else
     corrupt = 8,          // needs a person
     temporary = 75,       // repeat later: `overloaded`, `unavailable`, not committed
 

@@ -17,7 +17,7 @@ namespace perdure {
 
 // Also of what is no id, since damage must be named: then it is not 13 characters long.
 std::string id_text(std::uint64_t value);
-// Nothing unless `text` is exactly what id_text() makes of some 63-bit value.
+// Empty unless `text` is exactly what id_text() makes of some 63-bit value.
 std::optional<std::uint64_t> id_value(std::string_view text);
 
 template <class Tag>

@@ -90,6 +90,7 @@ enum class Bug {
     unstarted_called_lost,
     turns_forgotten,
     debt_forgotten,
+    unloaded_taken_for_absent,
     // Of the rest: tests/promises says which test must catch each.
     why_forgets_a_blocker,
     tree_left_alive,
@@ -170,6 +171,7 @@ constexpr std::array zoo_names = {
     std::string_view{"unstarted_called_lost"},
     std::string_view{"turns_forgotten"},
     std::string_view{"debt_forgotten"},
+    std::string_view{"unloaded_taken_for_absent"},
     std::string_view{"why_forgets_a_blocker"},
     std::string_view{"tree_left_alive"},
     std::string_view{"signal_called_exit"},

@@ -135,7 +135,9 @@ std::string escaped(std::string_view text) {
 }
 
 ExitCode unreachable(Terminal& term, const Api& api, const Error& error) {
-    if (error.code == Errc::outcome_unknown || error.code == Errc::invalid) return term.fail(error);
+    const bool is_told_by_itself = error.code == Errc::outcome_unknown ||
+                                   error.code == Errc::invalid || error.code == Errc::forbidden;
+    if (is_told_by_itself) return term.fail(error);
     // The client names each address that it has tried; an interrupted call has none to name.
     term.say(error.what.empty() ? "no server answers at " + api.where() : error.what);
     term.say("start a server with `perdure up`, or name another one with --server URL");

@@ -39,6 +39,10 @@ struct Command {
     ExitCode (*run)(Context&) = nullptr;     // null: only a family of commands
 };
 
+// Where the server is found, and what is shown to it.
+inline const std::vector<std::string_view> server_settings = {"server.urls", "data",
+                                                              "server.token_file"};
+
 // Every command has these besides its own.
 const std::vector<Option>& common_options();
 // All commands, in the order in which they are listed.

@@ -40,32 +40,33 @@ void add_processes(std::vector<Command>& all) {
     all.push_back({.path = "up",
                    .group = run_group,
                    .summary = "a server and a worker on this machine, until Ctrl-C",
-                   .example = "  perdure up --data /var/tmp/try --listen 127.0.0.1:7373",
-                   .settings = {"profile", "data", "server.listen", "worker.name", "worker.slots",
-                                "worker.queues", "worker.kinds", "worker.state", "log.level",
-                                "log.format", "log.file"},
+                   .example = "  perdure up --data ~/try --listen 127.0.0.1:7373",
+                   .settings = {"profile", "data", "server.listen", "access.users", "worker.name",
+                                "worker.slots", "worker.queues", "worker.kinds", "worker.state",
+                                "worker.user", "log.level", "log.format", "log.file"},
                    .run = keep_up});
-    all.push_back(
-        {.path = "server",
-         .group = run_group,
-         .summary = "a server alone",
-         .example = "  perdure server --profile production",
-         .settings = {"profile", "data", "server.listen", "log.level", "log.format", "log.file"},
-         .run = keep_server});
-    all.push_back({.path = "worker",
+    all.push_back({.path = "server",
                    .group = run_group,
-                   .summary = "a worker alone, for a server somewhere else",
-                   .example = "  perdure worker --server http://127.0.0.1:7373 --slots 8",
-                   .settings = {"profile", "data", "server.urls", "worker.name", "worker.slots",
-                                "worker.queues", "worker.kinds", "worker.state", "log.level",
+                   .summary = "a server alone",
+                   .example = "  perdure server --profile production",
+                   .settings = {"profile", "data", "server.listen", "access.users", "log.level",
                                 "log.format", "log.file"},
-                   .run = keep_worker});
+                   .run = keep_server});
+    all.push_back(
+        {.path = "worker",
+         .group = run_group,
+         .summary = "a worker alone, for a server somewhere else",
+         .example = "  perdure worker --server http://127.0.0.1:7373 --slots 8",
+         .settings = {"profile", "data", "server.urls", "server.token_file", "worker.name",
+                      "worker.slots", "worker.queues", "worker.kinds", "worker.state",
+                      "worker.user", "log.level", "log.format", "log.file"},
+         .run = keep_worker});
     all.push_back({.path = "worker drain",
                    .group = fleet_group,
                    .summary = "let a worker finish what runs, and leave",
                    .example = "  perdure worker drain anvil",
                    .words = {{"worker", "its name; perdure workers lists them"}},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = drain_worker});
     // Hidden: what a watchdog starts. All settings come as --set.
     all.push_back({.path = "child-server", .summary = "what a watchdog starts", .run = be_server});
@@ -79,7 +80,7 @@ void add_submitting(std::vector<Command>& all) {
                    .example = "  perdure run -- echo hello\n"
                               "  perdure run --effects once --run-timeout 1h -- ./pay-salaries",
                    .options = with_job_options({}),
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .takes_command = true,
                    .run = run_job});
     all.push_back({.path = "submit",
@@ -89,7 +90,7 @@ void add_submitting(std::vector<Command>& all) {
                               "  perdure submit --file jobs.json",
                    .options = with_job_options(
                        {{"--file", "FILE", "jobs as JSON, all or none; - is standard input"}}),
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .takes_command = true,
                    .run = submit_jobs});
     all.push_back({.path = "jobs",
@@ -103,7 +104,7 @@ void add_submitting(std::vector<Command>& all) {
                                {"-n,--limit", "N", "at most so many: 1 to 1000, 50 if left out"},
                                {"--before", "ID", "only jobs older than this one"},
                                tenant_option},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = list_jobs});
     all.push_back({.path = "logs",
                    .group = job_group,
@@ -112,14 +113,14 @@ void add_submitting(std::vector<Command>& all) {
                    .words = {one_id},
                    .options = {{"-f,--follow", "", "go on until the job has ended"},
                                {"--attempt", "N", "of this attempt; the newest if left out"}},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = show_logs});
     all.push_back({.path = "why",
                    .group = job_group,
                    .summary = "why a job has not ended: every blocker, and what removes it",
                    .example = "  perdure why 06na5x0g00000",
                    .words = {one_id},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = explain_job});
 }
 
@@ -131,7 +132,7 @@ Command act(std::string_view path, std::string_view summary, std::string_view ex
             .example = example,
             .words = {many_ids},
             .options = std::move(options),
-            .settings = {"server.urls"},
+            .settings = server_settings,
             .run = run};
 }
 
@@ -148,14 +149,14 @@ void add_job_family(std::vector<Command>& all) {
                    .words = {one_id},
                    .options = {{"--before", "N",
                                 "only its attempts before the Nth; 100 are shown at a time"}},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = show_job});
     all.push_back({.path = "job wait",
                    .group = job_group,
                    .summary = "wait until a job has ended; exit codes as of `run`",
                    .example = "  perdure job wait 06na5x0g00000 && echo done",
                    .words = {one_id},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = wait_for_job});
     all.push_back(act("job cancel", "stop jobs, waiting or running ones",
                       "  perdure job cancel 06na5x0g00000", cancel_jobs));
@@ -178,7 +179,7 @@ void add_relating(std::vector<Command>& all) {
                    .example = "  perdure job add-callback 06na5x0g00000 --on failure -- ./page-me",
                    .words = {one_id},
                    .options = callback_options(),
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .takes_command = true,
                    .run = add_callback});
     for (const bool serial : {true, false})
@@ -195,7 +196,7 @@ void add_relating(std::vector<Command>& all) {
                          {"-q,--queue", "NAME", "queue of all that name none"},
                          {"--idempotency-key", "KEY", "same key, same jobs; made up if left out"},
                          {"--quiet", "", "say nothing that is no error"}},
-             .settings = {"server.urls"},
+             .settings = server_settings,
              .run = serial ? submit_serial : submit_parallel});
 }
 
@@ -209,7 +210,7 @@ void add_fleet(std::vector<Command>& all) {
                        .words = std::move(words),
                        .options = path.starts_with("queues") ? std::vector<Option>{tenant_option}
                                                              : std::vector<Option>{},
-                       .settings = {"server.urls"},
+                       .settings = server_settings,
                        .run = run});
     };
     const Word queue{"queue", "its name"};
@@ -233,7 +234,7 @@ void add_policies(std::vector<Command>& all) {
                    .group = fleet_group,
                    .summary = "the policies that the server knows, and where each applies",
                    .example = "  perdure policy list --json",
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = list_policies});
     all.push_back({.path = "policy explain",
                    .group = fleet_group,
@@ -246,7 +247,7 @@ void add_policies(std::vector<Command>& all) {
                                {"--kind", "NAME", "of a new job"},
                                {"--policy", "NAME", "as if a new job chose this one"},
                                {"--worker", "NAME", "as if it ended on this worker"}},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = explain_policy});
 }
 
@@ -276,34 +277,6 @@ void add_inside(std::vector<Command>& all) {
         {}, tell_verdict);
     add("result", "leave a result, JSON", "  echo '{\"rows\": 7}' | perdure result", {}, {file},
         tell_result);
-}
-
-void add_maintenance(std::vector<Command>& all) {
-    all.push_back({.path = "fsck",
-                   .group = other_group,
-                   .summary = "compare everything that is stored with everything else",
-                   .example = "  perdure fsck\n  perdure fsck --offline --data /var/lib/perdure",
-                   .options = {{"--offline", "", "without a server, exactly; needs the directory"},
-                               {"--discard", "TABLE:ROW", "remove a row that fsck calls damaged"}},
-                   .settings = {"server.urls", "data"},
-                   .run = check_store});
-    all.push_back({.path = "migrate",
-                   .group = other_group,
-                   .summary = "bring a data directory to this version; no server may run",
-                   .example = "  perdure migrate --data /var/lib/perdure",
-                   .options = {{"--without-log", "",
-                                "take a database whose log is not there: another program has moved "
-                                "it into the file"}},
-                   .settings = {"profile", "data"},
-                   .run = migrate_store});
-    all.push_back({.path = "config",
-                   .group = other_group,
-                   .summary = "every setting, its value, and where it came from",
-                   .example = "  perdure config --json\n"
-                              "  perdure config --example >perdure.toml",
-                   .options = {{"--example", "", "a file with every setting and its default"}},
-                   .settings = {"profile", "data", "server.listen", "server.urls"},
-                   .run = show_config});
 }
 
 void add_others(std::vector<Command>& all) {
@@ -384,6 +357,7 @@ const std::vector<Command>& commands() {
         add_fleet(made);
         add_policies(made);
         add_inside(made);
+        add_access(made);
         add_maintenance(made);
         add_others(made);
         return made;

@@ -81,9 +81,9 @@ TEST(Docs, list_every_exit_code) {
         expect_line(text, fmt::format("| {} | {} |", each.code, each.meaning));
     for (const auto each :
          {ExitCode::ok, ExitCode::failed, ExitCode::usage, ExitCode::not_found, ExitCode::conflict,
-          ExitCode::unreachable, ExitCode::outcome_unknown, ExitCode::corrupt, ExitCode::temporary,
-          ExitCode::detached, ExitCode::cancelled, ExitCode::expired, ExitCode::quarantined,
-          ExitCode::timed_out, ExitCode::lost, ExitCode::command_unusable})
+          ExitCode::unreachable, ExitCode::outcome_unknown, ExitCode::forbidden, ExitCode::corrupt,
+          ExitCode::temporary, ExitCode::detached, ExitCode::cancelled, ExitCode::expired,
+          ExitCode::quarantined, ExitCode::timed_out, ExitCode::lost, ExitCode::command_unusable})
         EXPECT_NE(text.find(fmt::format("\n| {} |", static_cast<int>(each))), std::string::npos)
             << static_cast<int>(each);
 }

@@ -20,6 +20,7 @@ inline constexpr std::array exit_code_meanings = {
     ExitCodeMeaning{"4", "not possible in its present state; port or directory is taken"},
     ExitCodeMeaning{"5", "no server answers"},
     ExitCodeMeaning{"6", "the outcome is not known: look before you repeat"},
+    ExitCodeMeaning{"7", "not allowed: no token, too small a role, or a path of another account"},
     ExitCodeMeaning{"8", "something stored cannot be understood, or this is a bug: needs a person"},
     ExitCodeMeaning{"75", "for now: repeat later; `begin` and `checkpoint`: not committed"},
     ExitCodeMeaning{"120", "not waited for: the job goes on"},

@@ -83,6 +83,54 @@ TEST(Fsck, says_how_much_it_has_seen) {
     EXPECT_TRUE(contains(stage.err, "clean: 4 jobs, 5 attempts")) << stage.err;
 }
 
+TEST(Backup, waits_until_it_is_complete_and_says_what_it_has) {
+    Stage stage;
+    stage.expect("POST /v1/backup", json_answer(202, R"j({"state":"running","path":"/b"})j"));
+    stage.expect("GET /v1/backup", json_answer(200, R"j({"state":"running","path":"/b","bytes":1,
+        "bytes_total":2})j"));
+    stage.expect("GET /v1/backup", json_answer(200, R"j({"state":"done","path":"/b","bytes":4096,
+        "jobs":3,"taken_at":"2026-11-18T12:00:00Z"})j"));
+    EXPECT_EQ(stage.run({"backup", "/b"}), 0) << stage.err;
+    EXPECT_EQ(stage.server.bodies[0], R"j({"path":"/b"})j");
+    EXPECT_TRUE(contains(stage.err, "/b: 3 jobs, 4.0 KiB, as it was at 2026-11-18T12:00:00Z"))
+        << stage.err;
+}
+
+TEST(Backup, fails_with_the_servers_sentence) {
+    Stage stage;
+    stage.expect("POST /v1/backup", json_answer(202, R"j({"state":"running","path":"/b"})j"));
+    stage.expect("GET /v1/backup", json_answer(200, R"j({"state":"failed","path":"/b",
+        "code":"unavailable","what":"disk full: free some space"})j"));
+    EXPECT_EQ(stage.run({"backup", "/b"}), 75);
+    EXPECT_TRUE(contains(stage.err, "disk full: free some space")) << stage.err;
+}
+
+// The server has another current directory.
+TEST(Backup, a_path_is_made_absolute) {
+    Stage stage;
+    EXPECT_EQ(stage.run({"backup", "b", "--offline", "--data", "/d"}), 0) << stage.err;
+    EXPECT_TRUE(stage.backstage.backup.starts_with("/") && stage.backstage.backup.ends_with("/b"));
+    EXPECT_TRUE(stage.server.calls.empty());
+}
+
+TEST(Restore, says_what_it_has_and_what_a_person_must_look_at) {
+    Stage stage;
+    stage.backstage.restored = {.jobs = 5,
+                                .not_ended = 2,
+                                .taken_on = WallTime{1'000'000},
+                                .directory = "/old",
+                                .held = 1,
+                                .paused_queues = {"cards"}};
+    EXPECT_EQ(stage.run({"restore", "/b", "--data", "/d"}), 0);
+    EXPECT_TRUE(contains(stage.err, "5 jobs, 2 of them not ended, as /old was at")) << stage.err;
+    EXPECT_TRUE(contains(stage.err, "nothing in it runs")) << stage.err;
+    EXPECT_EQ(stage.run({"restore", "/b", "--data", "/d", "--take-over"}), 0);
+    EXPECT_TRUE(contains(stage.err, "perdure job unhold")) << stage.err;
+    EXPECT_TRUE(contains(stage.err, "perdure queues resume cards")) << stage.err;
+    EXPECT_EQ(stage.run({"restore", "/b", "--data", "/d", "--json"}), 0);
+    EXPECT_TRUE(contains(stage.out, R"j("paused_queues":["cards"])j")) << stage.out;
+}
+
 TEST(Migrate, takes_a_database_without_its_log_only_if_told) {
     Stage stage;
     EXPECT_EQ(stage.run({"migrate", "--data", "/d"}), 0);
@@ -111,6 +159,32 @@ TEST(Config, that_is_wrong_stops_every_command) {
     EXPECT_EQ(stage.run({"jobs"}), 2);
     EXPECT_TRUE(contains(stage.err, "perdure.toml:1: there is no setting slotz"));
     EXPECT_TRUE(stage.server.calls.empty());
+}
+
+TEST(ConfigFiles, one_of_another_account_in_the_current_folder_is_named_and_left_out) {
+    Stage stage;
+    stage.world.files["perdure.toml"] = "[worker]\nslots = 7\n";
+    stage.world.foreign.insert("perdure.toml");
+    EXPECT_EQ(stage.run({"config"}), 0);
+    EXPECT_TRUE(contains(stage.err, "perdure.toml belongs to somebody"));
+    EXPECT_FALSE(contains(stage.out, "perdure.toml:2"));
+}
+
+TEST(ConfigFiles, one_of_another_account_is_used_if_it_is_named) {
+    Stage stage;
+    stage.world.files["perdure.toml"] = "[worker]\nslots = 7\n";
+    stage.world.foreign.insert("perdure.toml");
+    EXPECT_EQ(stage.run({"config", "--config", "perdure.toml"}), 0);
+    EXPECT_TRUE(contains(stage.out, "perdure.toml:2"));
+}
+
+TEST(ConfigFiles, one_of_another_account_in_the_place_of_our_own_is_refused) {
+    Stage stage;
+    const std::string own = "/there/.config/perdure/perdure.toml";
+    stage.world.files[own] = "[worker]\nslots = 7\n";
+    stage.world.foreign.insert(own);
+    EXPECT_EQ(stage.run({"config"}), static_cast<int>(ExitCode::forbidden));
+    EXPECT_TRUE(contains(stage.err, own + " belongs to somebody"));
 }
 
 TEST(Config, that_was_named_must_exist) {

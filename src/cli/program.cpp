@@ -8,8 +8,12 @@
 namespace perdure::cli {
 namespace {
 
-// The file that is named must exist; those that are only looked for need not.
-Result<std::optional<ConfigFile>> find_file(const Args& args, World& world) {
+// What lies in the folder where a person happens to be may be anybody's.
+constexpr std::string_view file_here = "perdure.toml";
+
+// The file that is named must exist; those that are only looked for need not. They must be ours or
+// root's (A1): one that is not is left out if it lies here, and refused elsewhere.
+Result<std::optional<ConfigFile>> find_file(const Args& args, Terminal& term, World& world) {
     const auto& environment = world.environment();
     auto named = args.one("config");
     if (const auto variable = environment.find("PERDURE_CONFIG");
@@ -21,9 +25,11 @@ Result<std::optional<ConfigFile>> find_file(const Args& args, World& world) {
         return std::optional(ConfigFile{*named, std::move(*text)});
     }
     for (const auto& path : file_candidates(environment)) {
-        auto text = world.read_file(path);
+        auto text = world.read_trusted_file(path);
         if (text) return std::optional(ConfigFile{path, std::move(*text)});
-        if (!text.is(Errc::not_found)) return text.error();
+        if (text.is(Errc::not_found)) continue;
+        if (!text.is(Errc::forbidden) || path != file_here) return text.error();
+        term.say("warning: " + text.error().what + "; to use it all the same: --config " + path);
     }
     return std::optional<ConfigFile>();
 }
@@ -43,14 +49,14 @@ Result<std::vector<GivenFlag>> flags_of(const ParsedCommand& parsed) {
     return flags;
 }
 
-Result<Configuration> configure(const ParsedCommand& parsed, World& world) {
+Result<Configuration> configure(const ParsedCommand& parsed, Terminal& term, World& world) {
     ConfigSources sources{.environment = world.environment(), .host = world.host()};
     auto flags = flags_of(parsed);
     if (!flags) return flags.error();
     sources.flags = std::move(*flags);
     // A watchdog's child has every setting as a flag; a file that has changed must not stop it.
     if (!parsed.command->group.empty()) {
-        auto file = find_file(parsed.args, world);
+        auto file = find_file(parsed.args, term, world);
         if (!file) return file.error();
         sources.file = std::move(*file);
     }
@@ -68,13 +74,13 @@ ExitCode run_program(const std::vector<std::string>& words, Terminal& term, Worl
         return ExitCode::ok;
     }
     const auto& command = std::get<ParsedCommand>(*parsed);
-    const auto configuration = configure(command, world);
+    const auto configuration = configure(command, term, world);
     if (!configuration) {
         term.say(configuration.error().what);
         return exit_code_of(configuration.error().code);
     }
     for (const auto& warning : configuration->warnings) term.say("warning: " + warning);
-    const auto api = backstage.connect(configuration->config.servers, world);
+    const auto api = backstage.connect(configuration->config, world);
     Context context{command.args, term, world, backstage, *configuration, *api};
     return command.command->run(context);
 }

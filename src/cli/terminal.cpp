@@ -27,6 +27,8 @@ std::string_view advice(Errc code) {
         case Errc::not_found: return "";
         case Errc::gone: return "nothing is left to do";
         case Errc::conflict: return "look at its state (perdure job show ID), then decide again";
+        case Errc::unauthenticated:
+        case Errc::forbidden: return "";
         case Errc::fenced: return "";
         case Errc::overloaded: return "wait a moment, then repeat the command";
         case Errc::unavailable: return "nothing was changed; repeat the command";
@@ -102,6 +104,8 @@ ExitCode exit_code_of(Errc code) {
         case Errc::not_found: return ExitCode::not_found;
         case Errc::gone: return ExitCode::not_found;
         case Errc::conflict: return ExitCode::conflict;
+        case Errc::unauthenticated: return ExitCode::forbidden;
+        case Errc::forbidden: return ExitCode::forbidden;
         case Errc::fenced: return ExitCode::conflict;
         case Errc::overloaded: return ExitCode::temporary;
         case Errc::unavailable: return ExitCode::temporary;

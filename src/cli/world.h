@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,9 @@ public:
     virtual std::string current_directory() const = 0;
     // not_found if it does not exist; "-" is standard input.
     virtual Result<std::string> read_file(const std::string& path) = 0;
+    // A file of settings that nobody has named. forbidden: it belongs to another account, or can be
+    // written by one (A1).
+    virtual Result<std::string> read_trusted_file(const std::string& path) = 0;
     virtual WallTime now() const = 0;
     virtual std::uint64_t random() = 0;
     // Returns early when interrupted.
@@ -58,6 +62,23 @@ struct OfflineReport {
     std::uint64_t recoveries = 0;
 };
 
+struct OfflineBackup {
+    std::uint64_t jobs = 0;
+    std::uint64_t bytes = 0;
+    WallTime taken_on;
+};
+using BackupProgress = std::function<void(std::uint64_t bytes, std::uint64_t total)>;
+
+struct OfflineRestored {
+    std::uint64_t jobs = 0;
+    std::uint64_t not_ended = 0;
+    WallTime taken_on;
+    std::string directory;
+    std::uint64_t held = 0;
+    std::vector<std::string> paused_queues;
+};
+enum class RestoreWhat { copy, take_over };
+
 // What to do about a database whose log is not beside it.
 enum class MissingLog { refuse, accept };
 
@@ -65,7 +86,7 @@ enum class MissingLog { refuse, accept };
 class Backstage {
 public:
     virtual ~Backstage() = default;
-    virtual std::unique_ptr<Api> connect(const std::vector<std::string>& urls, World& world) = 0;
+    virtual std::unique_ptr<Api> connect(const Config& config, World& world) = 0;
     // One request to the job's socket; its answer line.
     virtual Result<std::string> ask_job_socket(const std::string& path,
                                                const std::string& request) = 0;
@@ -76,6 +97,10 @@ public:
     virtual Result<OfflineReport> fsck_offline(const Config& config) = 0;
     // A sentence that says what was done.
     virtual Result<std::string> migrate(const Config& config, MissingLog log) = 0;
+    virtual Result<OfflineBackup> backup_offline(const Config& config, const std::string& path,
+                                                 const BackupProgress& progress) = 0;
+    virtual Result<OfflineRestored> restore(const Config& config, const std::string& backup,
+                                            RestoreWhat what) = 0;
     virtual ExitCode bench(const Configuration& configuration,
                            const std::vector<std::string>& words) = 0;
     virtual ExitCode drill(const std::vector<std::string>& words) = 0;

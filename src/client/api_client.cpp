@@ -60,7 +60,7 @@ struct ApiClient::State {
         for (std::size_t i = 0; i < options.urls.size(); ++i) {
             auto parsed = read_url(options.urls[i]);
             if (!parsed) co_return parsed.error();
-            link.emplace(context.get_executor(), std::move(*parsed));
+            link.emplace(context.get_executor(), std::move(*parsed), options.credentials);
             auto connected = co_await link->connect(options.connect_timeout);
             if (connected) {
                 url = options.urls[i];

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "client/http_link.h"
 
 namespace perdure {
 
@@ -42,6 +43,7 @@ class ApiClient {
 public:
     struct Options {
         std::vector<std::string> urls;  // tried in this order: http://HOST:PORT
+        std::shared_ptr<const Credentials> credentials = {};
         Duration connect_timeout = seconds(2);
         Duration timeout = seconds(10);  // of a whole request; streams: between two pieces
         // Asked ten times a second while a call waits; true ends it with `unavailable`.

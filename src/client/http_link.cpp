@@ -4,7 +4,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
@@ -18,6 +20,9 @@
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "platform/socket_path.h"
+#include "platform/socket_peer.h"
 
 namespace perdure {
 namespace {
@@ -53,9 +58,27 @@ HttpReply head_of(const Message& message) {
     return reply;
 }
 
-std::string text_of(const HttpCall& call, const Url& url) {
+// The first thing that is said to a server: nothing that it must not know.
+HttpCall greeting() { return {.method = "GET", .target = "/livez"}; }
+
+bool is_on_this_host(const asio::generic::stream_protocol::endpoint& peer) {
+    const auto family = peer.data()->sa_family;
+    if (family == AF_UNIX) return true;
+    tcp::endpoint address;
+    if (family != AF_INET && family != AF_INET6) return false;
+    address.resize(peer.size());
+    std::copy_n(reinterpret_cast<const char*>(peer.data()), peer.size(),
+                reinterpret_cast<char*>(address.data()));
+    const auto ip = address.address();
+    if (ip.is_v6() && ip.to_v6().is_v4_mapped())
+        return asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6()).is_loopback();
+    return ip.is_loopback();
+}
+
+std::string text_of(const HttpCall& call, const Url& url, const std::string& token) {
     std::string text =
         fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n", call.method, call.target, url.text());
+    if (!token.empty()) text += "Authorization: Bearer " + token + "\r\n";
     const bool has_body = !call.body.empty() || call.method != "GET";
     if (has_body)
         fmt::format_to(std::back_inserter(text), "Content-Type: {}\r\nContent-Length: {}\r\n",
@@ -76,10 +99,18 @@ Error broken(const Url& url, const Failure& failure) {
 }  // namespace
 
 struct HttpLink::State {
-    State(Executor e, Url u) : executor(e), url(std::move(u)), stream(e) {}
+    State(Executor e, Url u, std::shared_ptr<const Credentials> c)
+        : executor(e), url(std::move(u)), credentials(std::move(c)), stream(e) {}
+
+    // To this very server, and only once it is known whose it is.
+    const std::string& token() const {
+        static const std::string none;
+        return credentials && is_met && url.socket.empty() ? credentials->token : none;
+    }
 
     void close() {
         connected = false;
+        is_met = false;
         Failure ignored;
         stream.socket().close(ignored);
         buffer.clear();
@@ -88,15 +119,17 @@ struct HttpLink::State {
 
     Executor executor;
     Url url;
-    beast::basic_stream<tcp, Executor> stream;
+    std::shared_ptr<const Credentials> credentials;
+    beast::basic_stream<asio::generic::stream_protocol, Executor> stream;
     beast::flat_buffer buffer;
     std::optional<PieceParser> pieces;
     std::vector<char> space;
     bool connected = false;
+    bool is_met = false;  // the server may be told our token
 };
 
-HttpLink::HttpLink(Executor executor, Url url)
-    : state_(std::make_shared<State>(executor, std::move(url))) {}
+HttpLink::HttpLink(Executor executor, Url url, std::shared_ptr<const Credentials> credentials)
+    : state_(std::make_shared<State>(executor, std::move(url), std::move(credentials))) {}
 
 void HttpLink::close() { state_->close(); }
 
@@ -118,10 +151,32 @@ Task<Result<std::string>> HttpLink::next_piece(Duration timeout) {
     return piece_of_state(state_, timeout);
 }
 
+// The path of a socket is short; that of a data directory need not be.
+Task<Result<void>> HttpLink::connect_socket(std::shared_ptr<State> state, Duration timeout) {
+    const SocketPath path(state->url.socket);
+    Failure failure = path.failure();
+    if (!failure) {
+        state->stream.expires_after(wait(timeout));
+        const asio::local::stream_protocol::endpoint endpoint(path.text());
+        co_await state->stream.async_connect(endpoint, asio::redirect_error(use_task, failure));
+    }
+    if (failure)
+        co_return error(Errc::unavailable, fmt::format("no server answers at {}: {}",
+                                                       state->url.whole(), failure.message()));
+    co_return Result<void>{};
+}
+
 Task<Result<void>> HttpLink::connect_state(std::shared_ptr<State> state, Duration timeout) {
     state->close();
     Failure failure;
     std::vector<tcp::endpoint> endpoints;
+    if (!state->url.socket.empty()) {
+        auto connected = co_await connect_socket(state, timeout);
+        if (!connected) co_return connected.error();
+        state->buffer.reserve(read_max);
+        state->connected = true;
+        co_return co_await meet(state, timeout);
+    }
     const auto address = asio::ip::make_address(state->url.host, failure);
     if (!failure) {
         endpoints.emplace_back(address, state->url.port);
@@ -144,11 +199,47 @@ Task<Result<void>> HttpLink::connect_state(std::shared_ptr<State> state, Duratio
     state->stream.socket().set_option(asio::socket_base::keep_alive(true), failure);
     state->buffer.reserve(read_max);
     state->connected = true;
-    co_return Result<void>{};
+    co_return co_await meet(state, timeout);
+}
+
+// Whoever listens there while our server is down must not get what is meant for it. A connection
+// that was not accepted yet belongs to nobody: so there is a first answer, to a question without
+// secrets.
+Task<Result<void>> HttpLink::meet(std::shared_ptr<State> state, Duration timeout) {
+    if (!state->credentials) co_return Result<void>{};
+    Failure failure;
+    const auto peer = state->stream.socket().remote_endpoint(failure);
+    if (failure || !is_on_this_host(peer)) {
+        state->is_met = !failure;
+        co_return Result<void>{};
+    }
+    if (state->url.socket.empty()) {
+        auto answer = co_await call_state(state, greeting(), timeout);
+        if (!answer) co_return error(Errc::unavailable, answer.error().what);
+        if (!state->connected)
+            co_return error(Errc::unavailable, state->url.whole() + " closed the connection");
+    }
+    static thread_local SocketPeers peers;
+    const auto& believed = state->credentials->server_users;
+    AnswererFacts facts{.uid = peers.account_of(state->stream.socket().native_handle()),
+                        .self = ::geteuid()};
+    if (facts.uid)
+        facts.is_listed = std::find(believed.begin(), believed.end(), *facts.uid) != believed.end();
+    if (decide_answerer(facts) == AnswererDecision::trust) {
+        state->is_met = true;
+        co_return Result<void>{};
+    }
+    state->close();
+    const auto whose = facts.uid ? "belongs to " + peers.name_of(*facts.uid)
+                                 : std::string("belongs to nobody that can be told for certain");
+    co_return error(Errc::forbidden,
+                    fmt::format("the server at {} {}: nothing was sent to it; name the account in "
+                                "server.users if it is the right one",
+                                state->url.whole(), whose));
 }
 
 Task<Result<void>> HttpLink::send(std::shared_ptr<State> state, HttpCall call) {
-    const auto text = text_of(call, state->url);
+    const auto text = text_of(call, state->url, state->token());
     Failure failure;
     const auto bytes = asio::buffer(text);
     co_await asio::async_write(state->stream, bytes, asio::redirect_error(use_task, failure));

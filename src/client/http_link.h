@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -31,9 +32,17 @@ struct HttpReply {
     std::uint64_t offset = 0;  // the header Perdure-Offset
 };
 
+// What a client has to show, and to whom. A unix socket needs no token: the kernel says who we are.
+struct Credentials {
+    std::string token;                        // empty: none
+    std::vector<std::uint32_t> server_users;  // whose servers are believed, besides ours and root's
+};
+
 class HttpLink {
 public:
-    HttpLink(Executor executor, Url url);
+    // With credentials, a server on this host is asked nothing before it is known whose it is:
+    // forbidden, if it is somebody else's.
+    HttpLink(Executor executor, Url url, std::shared_ptr<const Credentials> credentials = {});
 
     Task<Result<void>> connect(Duration timeout);
     // Connected, and the peer has not left as far as can be seen without waiting.
@@ -50,6 +59,8 @@ public:
 private:
     struct State;
     static Task<Result<void>> connect_state(std::shared_ptr<State> state, Duration timeout);
+    static Task<Result<void>> connect_socket(std::shared_ptr<State> state, Duration timeout);
+    static Task<Result<void>> meet(std::shared_ptr<State> state, Duration timeout);
     static Task<Result<HttpReply>> call_state(std::shared_ptr<State> state, HttpCall call,
                                               Duration timeout);
     static Task<Result<HttpReply>> begin_state(std::shared_ptr<State> state, HttpCall call,

@@ -20,7 +20,8 @@ struct HttpServerApi::Links {
         std::vector<std::unique_ptr<HttpLink>> idle;
     };
 
-    Links(Clock& c, Duration t) : clock(c), executor(c.executor()), call_timeout(t) {}
+    Links(Clock& c, Duration t, std::shared_ptr<const Credentials> i)
+        : clock(c), executor(c.executor()), call_timeout(t), credentials(std::move(i)) {}
 
     // An idle connection that still lives, or a new one that is to be connected.
     std::unique_ptr<HttpLink> take(std::size_t server) {
@@ -30,7 +31,7 @@ struct HttpServerApi::Links {
             idle.pop_back();
             if (link->is_usable()) return link;
         }
-        return std::make_unique<HttpLink>(executor, servers[server].url);
+        return std::make_unique<HttpLink>(executor, servers[server].url, credentials);
     }
     void give_back(std::size_t server, std::unique_ptr<HttpLink> link) {
         if (link->is_usable()) servers[server].idle.push_back(std::move(link));
@@ -39,6 +40,7 @@ struct HttpServerApi::Links {
     Clock& clock;  // of the loop: outlives every frame
     Executor executor;
     Duration call_timeout;
+    std::shared_ptr<const Credentials> credentials;
     std::vector<ServerLinks> servers;
 };
 
@@ -162,7 +164,8 @@ private:
 
 Task<Result<std::shared_ptr<Stream>>> stream_of(std::shared_ptr<Links> links, std::size_t server,
                                                 SessionId session) {
-    auto link = std::make_unique<HttpLink>(links->executor, links->servers[server].url);
+    auto link =
+        std::make_unique<HttpLink>(links->executor, links->servers[server].url, links->credentials);
     auto connected = co_await link->connect(links->call_timeout);
     if (!connected) co_return connected.error();
     HttpCall call{.target = "/v1/worker/stream?session=" + session.text()};
@@ -174,11 +177,11 @@ Task<Result<std::shared_ptr<Stream>>> stream_of(std::shared_ptr<Links> links, st
 
 }  // namespace
 
-Result<std::unique_ptr<HttpServerApi>> HttpServerApi::make(Clock& clock,
-                                                           const std::vector<std::string>& urls,
-                                                           Duration call_timeout) {
+Result<std::unique_ptr<HttpServerApi>> HttpServerApi::make(
+    Clock& clock, const std::vector<std::string>& urls, Duration call_timeout,
+    std::shared_ptr<const Credentials> credentials) {
     if (urls.empty()) return error(Errc::invalid, "no server is named");
-    auto links = std::make_shared<Links>(clock, call_timeout);
+    auto links = std::make_shared<Links>(clock, call_timeout, std::move(credentials));
     for (const auto& text : urls) {
         auto url = read_url(text);
         if (!url) return url.error();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "client/http_link.h"
 #include "core/ownership/timing.h"
 #include "ports/clock.h"
 #include "ports/server_api.h"
@@ -17,9 +18,9 @@ namespace perdure {
 class HttpServerApi final : public ServerApi {
 public:
     // invalid: a URL cannot be understood, or there is none.
-    static Result<std::unique_ptr<HttpServerApi>> make(Clock& clock,
-                                                       const std::vector<std::string>& urls,
-                                                       Duration call_timeout);
+    static Result<std::unique_ptr<HttpServerApi>> make(
+        Clock& clock, const std::vector<std::string>& urls, Duration call_timeout,
+        std::shared_ptr<const Credentials> credentials = {});
     ~HttpServerApi() override;
 
     std::size_t server_count() const override;

@@ -9,12 +9,15 @@
 namespace perdure {
 namespace {
 
-constexpr std::array codes = {Errc::invalid,     Errc::not_found,       Errc::gone,
-                              Errc::conflict,    Errc::fenced,          Errc::overloaded,
-                              Errc::unavailable, Errc::outcome_unknown, Errc::corrupt};
+constexpr std::array codes = {Errc::invalid,         Errc::not_found,       Errc::gone,
+                              Errc::conflict,        Errc::unauthenticated, Errc::forbidden,
+                              Errc::fenced,          Errc::overloaded,      Errc::unavailable,
+                              Errc::outcome_unknown, Errc::corrupt};
 
 Errc code_of_status(unsigned status) {
     switch (status) {
+        case 401: return Errc::unauthenticated;
+        case 403: return Errc::forbidden;
         case 404: return Errc::not_found;
         case 409: return Errc::conflict;
         case 410: return Errc::gone;

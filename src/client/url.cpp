@@ -13,13 +13,19 @@ Error no_url(std::string_view text) {
 
 }  // namespace
 
+std::string Url::whole() const { return socket.empty() ? "http://" + text() : "unix:" + socket; }
+
 std::string Url::text() const {
+    if (!socket.empty()) return "localhost";
     const bool is_ip6 = host.find(':') != std::string::npos;
     return (is_ip6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
 Result<Url> read_url(std::string_view text) {
     constexpr std::string_view scheme = "http://";
+    constexpr std::string_view socket_scheme = "unix:";
+    if (text.starts_with(socket_scheme) && text.size() > socket_scheme.size())
+        return Url{.host = {}, .socket = std::string(text.substr(socket_scheme.size()))};
     auto rest = text;
     if (rest.starts_with(scheme)) rest.remove_prefix(scheme.size());
     if (rest.ends_with('/')) rest.remove_suffix(1);

@@ -8,7 +8,7 @@
 
 namespace perdure {
 
-// Nothing if all is well; otherwise a sentence that names the setting and its place.
+// Empty if all is well; otherwise a sentence that names the setting and its place.
 std::optional<Error> check_together(const Configuration& configuration);
 
 }  // namespace perdure

@@ -20,16 +20,23 @@ enum class LogFormat { logfmt, json };
 
 struct Config {
     Profile profile = Profile::development;
-    std::string data;                                         // the server's directory
-    std::string listen;                                       // HOST:PORT
-    std::vector<std::string> servers;                         // URLs, for clients and workers
+    std::string data;                       // the server's directory
+    std::string listen;                     // HOST:PORT
+    std::vector<std::string> servers;       // URLs, for clients and workers
+    std::vector<std::string> server_users;  // accounts whose server is believed
+    std::string token_file;                 // of clients and workers
+    std::vector<std::string> access_users;  // NAME or NAME:ROLE
+    bool trusts_root = true;
     std::uint64_t bytes_in_flight = std::uint64_t{64} << 20;  // of all connections (C8)
+
+    std::uint64_t space_reserve = std::uint64_t{256} << 20;  // of the data's disk
 
     std::string worker_name;
     std::uint32_t worker_slots = 1;
     std::vector<std::string> worker_queues;          // empty: all
     std::vector<std::string> worker_kinds;           // empty: all
     std::string worker_state;                        // directory
+    std::string worker_user;                         // name or uid; empty: the worker's own
     std::string worker_secrets;                      // directory
     std::string worker_cgroup;                       // empty: below the worker's own
     std::string webhook_secrets;                     // directory

@@ -20,6 +20,7 @@ std::string sample(const Setting& setting) {
     switch (setting.type) {
         case SettingType::count: return "4";
         case SettingType::path: return quoted("/var/lib/perdure/" + std::string(setting.name));
+        case SettingType::urls: return "[\"http://127.0.0.1:7373\"]";
         default: return quoted("anvil");
     }
 }
@@ -36,6 +37,7 @@ std::string default_text(const Setting& setting) {
         case SettingType::urls:
         case SettingType::names:
         case SettingType::words:
+        case SettingType::accounts:
         case SettingType::networks: return list_text(setting.standard);
         default: return quoted(setting.standard);
     }

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "config/settings.h"
+#include "core/access/access.h"
 #include "core/job/webhook.h"
 #include "wire/text_time.h"
 
@@ -39,11 +40,21 @@ bool is_plain_text(std::string_view text) {
                         [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
+// "alice" or "alice:viewer".
+bool is_account(std::string_view text) {
+    const auto colon = text.find(':');
+    const auto name = text.substr(0, colon);
+    const bool has_role = colon == std::string_view::npos || role_named(text.substr(colon + 1));
+    return has_role && !name.empty() && is_plain_text(name);
+}
+
 bool fits(const Setting& setting, const std::string& text) {
     switch (setting.type) {
         case SettingType::choice: return is_choice(setting.choices, text);
         case SettingType::address: return parse_host_port(text).has_value();
-        case SettingType::text: return !text.empty() && text.size() <= 255 && is_plain_text(text);
+        case SettingType::text:  // empty if that is its default
+            return (!text.empty() || setting.standard.empty()) && text.size() <= 255 &&
+                   is_plain_text(text);
         case SettingType::path: return is_plain_text(text);
         default: return false;
     }
@@ -53,10 +64,11 @@ bool fits(const Setting& setting, const std::vector<std::string>& words) {
     switch (setting.type) {
         case SettingType::urls:
             return !words.empty() && std::all_of(words.begin(), words.end(), [](const auto& url) {
-                return parse_server_url(url).has_value();
+                return is_socket_url(url) || parse_server_url(url).has_value();
             });
         case SettingType::names: return std::all_of(words.begin(), words.end(), is_name);
         case SettingType::words: return std::all_of(words.begin(), words.end(), is_plain_text);
+        case SettingType::accounts: return std::all_of(words.begin(), words.end(), is_account);
         case SettingType::networks:
             return std::all_of(words.begin(), words.end(),
                                [](const auto& word) { return parse_network(word).has_value(); });
@@ -75,7 +87,7 @@ bool fits(const Setting& setting, Duration duration) {
 
 bool is_list(SettingType type) {
     return type == SettingType::urls || type == SettingType::names || type == SettingType::words ||
-           type == SettingType::networks;
+           type == SettingType::networks || type == SettingType::accounts;
 }
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -139,6 +151,10 @@ std::string wanted(const Setting& setting) {
         case SettingType::names:
             return "names of 1 to 64 of a-z 0-9 . _ - that begin with a letter or digit";
         case SettingType::words: return "words";
+        case SettingType::accounts:
+            return "accounts like alice or alice:viewer, with a role of viewer, submitter, "
+                   "operator, "
+                   "worker or admin";
         case SettingType::networks: return "networks like 10.0.0.0/8 or fd00::/8";
     }
     return "something else";

@@ -96,10 +96,19 @@ Result<void> choose_from_flags(const ConfigSources& sources, Choices& chosen) {
     return {};
 }
 
+// Before TCP, the socket of the server that has our data directory. A comma would end its path in a
+// list.
+std::string usual_urls(const std::string& data) {
+    constexpr std::string_view on_this_host = "http://127.0.0.1:7373";
+    if (data.find(',') != std::string::npos) return std::string(on_this_host);
+    return fmt::format("unix:{}/api,{}", data, on_this_host);
+}
+
 std::string standard_text(const Setting& setting, const ConfigSources& sources,
                           const Configuration& so_far) {
     if (setting.name == "worker.name") return sources.host.host_name;
     if (setting.name == "worker.slots") return fmt::format("{}", sources.host.cpus);
+    if (setting.name == "server.urls") return usual_urls(so_far.config.data);
     if (setting.name == "worker.state") return so_far.config.data + "/worker";
     if (setting.name == "worker.secrets") return so_far.config.data + "/job-secrets";
     if (setting.name == "webhooks.secrets") return so_far.config.data + "/secrets";

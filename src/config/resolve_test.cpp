@@ -37,6 +37,8 @@ TEST(Resolve, has_a_default_for_everything) {
     EXPECT_EQ(configuration->config.worker_slots, 4U);
     EXPECT_EQ(configuration->config.data, "/there/.local/share/perdure");
     EXPECT_EQ(configuration->config.worker_state, "/there/.local/share/perdure/worker");
+    EXPECT_EQ(configuration->config.worker_secrets, "/there/.local/share/perdure/job-secrets");
+    EXPECT_EQ(configuration->config.worker_user, "");
     EXPECT_EQ(configuration->effective.size(), settings().size());
 }
 

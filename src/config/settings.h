@@ -30,7 +30,8 @@ enum class SettingType {
     urls,
     names,
     words,
-    networks
+    networks,
+    accounts
 };
 
 struct Setting {

@@ -46,6 +46,11 @@ std::optional<HostPort> parse_host_port(std::string_view text) {
     return HostPort{std::string(host), *port};
 }
 
+bool is_socket_url(std::string_view text) {
+    constexpr std::string_view scheme = "unix:";
+    return text.starts_with(scheme) && text.size() > scheme.size();
+}
+
 std::optional<HostPort> parse_server_url(std::string_view text) {
     constexpr std::string_view scheme = "http://";
     if (!text.starts_with(scheme)) return std::nullopt;

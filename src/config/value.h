@@ -24,6 +24,8 @@ struct HostPort {
     bool is_loopback() const;
 };
 std::optional<HostPort> parse_host_port(std::string_view text);
+// unix:PATH, a socket on this host.
+bool is_socket_url(std::string_view text);
 // http://HOST:PORT, without a path.
 std::optional<HostPort> parse_server_url(std::string_view text);
 

@@ -21,7 +21,7 @@ template <class Value>
 class AttemptIndex {
 public:
     bool contains(AttemptKey key) const { return values_.contains(key); }
-    // Nothing if there is none.
+    // Empty if there is none.
     const Value* find(AttemptKey key) const {
         const auto found = values_.find(key);
         return found == values_.end() ? nullptr : &found->second;

@@ -123,7 +123,7 @@ struct OpenSession {
     Duration lease;
     std::vector<Listed> on_disk;
     Duration away = {};  // since the earlier life ended, as its watchdog knows; zero: nobody knows
-    // Of its worker; nothing: it has none of its own. It judges what ends under this session.
+    // Of its worker; empty: it has none of its own. It judges what ends under this session.
     std::shared_ptr<const PolicyChoice> policy = {};
 };
 
@@ -167,7 +167,7 @@ struct Progress {
 };
 
 // Judges everything that is overdue and carries it out (O2, E5): attempts whose lease or
-// confirmation is over, jobs whose instant has come, things that are freer than they are offered.
+// confirmation expired, jobs whose instant has come, things that are freer than they are offered.
 // Attempts it finds by itself; of the rest it looks at what is named here (OverdueView), which
 // may be outdated: only what is overdue now is moved.
 struct Sweep {
@@ -196,7 +196,7 @@ struct TakeKeeper {
     KeeperRole next;
 };
 
-// Removes at most `max` jobs whose retention is over, with their history. Their idempotency keys
+// Removes at most `max` jobs whose retention has ended, with their history. Their idempotency keys
 // stay for `Timing::keep_key` after the end and are answered with `gone` (C5).
 struct ForgetEnded {
     std::uint32_t max = 100;
@@ -294,7 +294,7 @@ struct Swept {
         Effects effects = Effects::repeatable;
         RecoveryDecision decision;
         Sighting seen;
-        std::optional<AttemptEnd> end;  // judged; nothing: it is left alone, or ordered back
+        std::optional<AttemptEnd> end;  // judged; empty: it is left alone, or ordered back
         Next next = {};                 // if it has ended
     };
     struct Waiting {

@@ -25,7 +25,7 @@ struct Damaged {
 
 struct DamagePage {
     std::vector<Damaged> rows;
-    std::optional<std::string> next;  // where to go on; nothing: that was all
+    std::optional<std::string> next;  // where to go on; empty: that was all
 };
 
 // What a person removes. `may_still_run`: the person knows that no process of it is alive, or does

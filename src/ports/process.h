@@ -72,7 +72,7 @@ public:
     // Makes the attempt's directory durable and starts its shim, which waits for start().
     // conflict: the lock is held (`lock_busy`). unavailable: the shim cannot start.
     virtual Task<Result<void>> prepare(Assignment assignment) = 0;
-    // The same for attempts that need neither directory nor shim: answered without a wait. Nothing:
+    // The same for attempts that need neither directory nor shim: answered without a wait. Empty:
     // nothing was done, and it is prepare() that must be asked.
     virtual std::optional<Result<void>> prepare_at_once(const Assignment&) { return std::nullopt; }
     virtual void start(AttemptKey attempt, StartOrder order) = 0;

@@ -28,7 +28,7 @@ public:
     Host(Executor executor, HostOptions options, Log log);
     void close();
 
-    // Static, with a share in the host: their frames may outlive whoever called.
+    // Static, with a share in the host: their frames may outlive the caller.
     static Task<Result<WorkerLife>> open(Self self);
     static Task<Result<std::uint64_t>> next_life(Self self);
     static Task<Result<void>> prepare(Self self, Assignment assignment);
@@ -47,7 +47,7 @@ public:
 
 private:
     struct Entry {
-        std::shared_ptr<ShimLink> link;  // nothing: being prepared, or its shim is gone
+        std::shared_ptr<ShimLink> link;  // empty: being prepared, or its shim is gone
         bool preparing = false;
         bool ended = false;              // and said so
         bool forgotten = false;          // goes as soon as its shim is gone

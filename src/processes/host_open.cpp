@@ -6,6 +6,7 @@
 #include "processes/disk/secrets.h"
 #include "processes/host.h"
 #include "processes/on_pool.h"
+#include "processes/users.h"
 #include "shim/clocks.h"
 #include "wire/relation_json.h"
 
@@ -48,6 +49,13 @@ bool find_slots(Opened& opened, const std::string& cgroup) {
     return clear;
 }
 
+// A job that could not even reach its own directory would never run.
+Result<void> open_the_way(StateFolder& folder, const HostOptions& options) {
+    if (!options.become) return {};
+    if (!folder.let_jobs_through()) return os_error("state directory", errno);
+    return check_way(folder.attempts_path(), options.account);
+}
+
 // A group that a person has named is used, or the worker does not start: without it a restart would
 // not find what runs in it.
 Result<void> check_cgroup(const std::string& cgroup) {
@@ -66,6 +74,7 @@ Result<Opened> open_state(const HostOptions& options) {
     if (auto usable = check_cgroup(options.cgroup); !usable) return usable.error();
     auto folder = StateFolder::open(options.directory);
     if (!folder) return folder.error();
+    if (auto open = open_the_way(**folder, options); !open) return open.error();
     auto life = (*folder)->begin_life(true);
     if (!life) return life.error();
     become_subreaper();
@@ -137,6 +146,8 @@ Task<Result<WorkerLife>> Host::open(Self self) {
     self->controllers_ = std::move(opened->controllers);
     if (!opened->leftovers_are_gone)
         self->log_.write(Level::critical, "processes of dead shims cannot be killed");
+    for (const auto& note : opened->folder->notes())
+        self->log_.write(Level::warn, "the state directory was readable", "what", note);
     self->log_damaged(opened->found);
     self->take_over(opened->found);
     WorkerLife life{.directory = opened->folder->identity(),
@@ -179,7 +190,8 @@ Surroundings Host::surroundings() const {
             .boot = folder_->identity().boot,
             .host = options_.host,
             .path = options_.path,
-            .home = options_.home,
+            .account = options_.account,
+            .become = options_.become,
             .life = folder_->life_number(),
             .timing = options_.timing};
 }

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/log.h"
 #include "core/ownership/timing.h"
+#include "core/worker/job_user.h"
 #include "ports/process.h"
 #include "processes/disk/cgroup_slots.h"
 
@@ -21,10 +23,11 @@ struct HostOptions {
     std::string shim;       // path of perdure-shim
     std::string host;       // this machine's name, for the evidence
     std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-    std::string home = "/";
-    std::string secrets;  // folder of jobs' secrets (disk/secrets.h)
-    bool cgroups = true;  // where the machine lets us have them
-    std::string cgroup;   // in which the groups of attempts are made; empty: below our own
+    Account account;                    // whose HOME, USER, LOGNAME and SHELL a job gets
+    std::optional<Credentials> become;  // whose processes jobs are; nothing: the worker's
+    std::string secrets;                // folder of jobs' secrets (disk/secrets.h)
+    bool cgroups = true;                // where the machine lets us have them
+    std::string cgroup;  // in which the groups of attempts are made; empty: below our own
     Timing timing;
 };
 

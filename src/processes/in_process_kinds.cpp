@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view noop = "perdure.noop";
 constexpr std::string_view sleep_kind = "perdure.sleep";
 
-// What `perdure.sleep` is asked for; nothing if that cannot be understood.
+// What `perdure.sleep` is asked for; empty if that cannot be understood.
 std::optional<Duration> length_in(const std::string& args) {
     boost::system::error_code failed;
     const auto value = boost::json::parse(args, failed);
@@ -145,7 +145,7 @@ Task<void> InProcessKinds::work_until_its_end(AttemptKey attempt, std::shared_pt
     if (inside->alarm) inside->alarm->ring();
 }
 
-// Also after a kill, and when it is forgotten: whoever ended it rings.
+// Also after a kill, and when it is forgotten: what ended it rings.
 Task<void> InProcessKinds::stop_in_time(AttemptKey attempt, std::shared_ptr<Inside> inside,
                                         Queue events) {
     co_await inside->alarm->wait(inside->run_timeout);

@@ -1,5 +1,5 @@
 // Blocking work on a few threads, awaited by a coroutine on the loop. The work owns what it needs
-// and shares nothing with the loop: whoever waits may be gone when it is done.
+// and shares nothing with the loop: the caller may be gone when it is done.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>

@@ -59,7 +59,12 @@ Variables environment(const Assignment& assignment, const Surroundings& around,
     Variables variables;
     set(variables, mark_name, around.mark + directory_name(assignment.attempt));
     set(variables, "PATH", around.path);
-    set(variables, "HOME", around.home);
+    set(variables, "HOME", around.account.home);
+    if (!around.account.name.empty()) {
+        set(variables, "USER", around.account.name);
+        set(variables, "LOGNAME", around.account.name);
+    }
+    if (!around.account.shell.empty()) set(variables, "SHELL", around.account.shell);
     set(variables, "LANG", "C.UTF-8");
     set(variables, "TMPDIR", work);
     set(variables, "PERDURE_JOB", assignment.attempt.job.text());
@@ -107,6 +112,7 @@ Result<Order> order_for(const Assignment& assignment, const Surroundings& around
     order.env = environment(assignment, around, order.directory);
     order.secrets = secrets(spec);
     order.cwd = spec.cwd;
+    order.become = around.become;
     order.output_max = spec.output_max;
     order.run_timeout = spec.timeouts.run;
     order.idle_timeout = spec.timeouts.idle;

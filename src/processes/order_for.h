@@ -2,10 +2,12 @@
 // its limits. Pure: the same assignment gives the same order.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "core/ownership/timing.h"
+#include "core/worker/job_user.h"
 #include "shim/format/order.h"
 #include "wire/worker_protocol.h"
 
@@ -16,9 +18,10 @@ struct Surroundings {
     std::string mark;           // of the state directory, see leftovers.h
     std::string boot;
     std::string host;
-    std::string path;  // what the job gets as PATH
-    std::string home;
-    std::uint64_t life = 0;  // of the worker
+    std::string path;                   // what the job gets as PATH
+    Account account;                    // whose HOME, USER, LOGNAME and SHELL it gets
+    std::optional<Credentials> become;  // whose process it is; nothing: the worker's
+    std::uint64_t life = 0;             // of the worker
     Timing timing;
 };
 

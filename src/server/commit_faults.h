@@ -38,7 +38,7 @@ inline CommitKinds kinds_for_faults(const Group& group) {
     return kinds;
 }
 
-// Dies, or answers what the store shall seem to have answered; nothing: go on.
+// Dies, or answers what the store shall seem to have answered; empty: go on.
 inline std::optional<Error> fault_before_commit(const CommitKinds& kinds) {
     if (kinds.submit) die_if(Fault::server_before_submit);
     if (kinds.claim) die_if(Fault::server_before_claim);
@@ -54,7 +54,7 @@ inline std::optional<Error> fault_before_commit(const CommitKinds& kinds) {
     return std::nullopt;
 }
 
-// Dies, or answers that the reply was lost; nothing: go on.
+// Dies, or answers that the reply was lost; empty: go on.
 inline std::optional<Error> fault_after_commit(const CommitKinds& kinds, const GroupReply& reply) {
     if (!faults_are_armed()) return std::nullopt;
     if (kinds.submit) die_if(Fault::server_after_submit);

@@ -1,6 +1,7 @@
 #include "server/failure_log.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "server/next_of.h"
@@ -14,6 +15,35 @@ constexpr std::size_t told_at_once = 500;
 bool is_failure(JobState state) {
     return state == JobState::failed || state == JobState::quarantined ||
            state == JobState::expired;
+}
+
+// A line of a log is to be read by a person: what is longer is shown by `perdure job show`.
+constexpr std::size_t text_max = 200;
+
+std::string cut(std::string text) {
+    if (text.size() <= text_max) return text;
+    auto end = text_max;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    return text.substr(0, end) + "...";
+}
+
+std::string command_of(const JobSpec& spec) {
+    std::string command;
+    for (const auto& word : spec.argv) {
+        command += (command.empty() ? "" : " ") + word;
+        if (command.size() > text_max) break;
+    }
+    return cut(std::move(command));
+}
+
+// Empty: its process did not exit, or nobody saw it.
+std::string exit_code_of(const AttemptView* attempt) {
+    const bool exited = attempt && attempt->end && attempt->end->cause == Cause::exit;
+    return exited ? std::to_string(attempt->end->exit_code) : "";
+}
+
+std::string detail_of(const AttemptView* attempt) {
+    return attempt && attempt->evidence ? cut(attempt->evidence->detail) : "";
 }
 
 }  // namespace
@@ -68,8 +98,9 @@ void FailureLog::tell(const JobView& job, bool alarming) const {
                                                  .alarming = alarming},
                                                 levels_);
         log_.write(level, "job failed", "job", job.id.text(), "state", to_string(job.state),
-                   "cause", to_string(job.cause), "rule", job.rule, "attempts", job.epoch.value,
-                   "queue", job.spec->queue, "kind", job.spec->kind);
+                   "cause", to_string(job.cause), "exit_code", exit_code_of(attempt), "command",
+                   command_of(*job.spec), "detail", detail_of(attempt), "rule", job.rule,
+                   "attempts", job.epoch.value, "queue", job.spec->queue, "kind", job.spec->kind);
     } else if (alarming) {
         log_.write(Level::critical, "job crashed again and may do so for ever", "job",
                    job.id.text(), "cause", to_string(cause), "attempts", job.epoch.value);

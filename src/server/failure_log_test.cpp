@@ -89,6 +89,8 @@ private:
         while (!outbox_->attempt) co_await alarm->wait(milliseconds(1));
         ReportRequest report{.session = opened->session};
         report.items.push_back({.attempt = *outbox_->attempt, .end = end});
+        report.items.back().evidence =
+            std::make_shared<const Evidence>(Evidence{.detail = "it cannot be read"});
         const auto answer = co_await server_.sessions().report(std::move(report));
         EXPECT_TRUE(answer);
         for (int i = 0; i < 1'000 && sink_.about(job_).empty() && !end.succeeded; ++i)
@@ -122,6 +124,17 @@ TEST(FailureLog, tells_a_failed_job_once_with_its_cause_and_rule) {
     EXPECT_EQ(lines.front().field("state"), "failed");
     EXPECT_EQ(lines.front().field("cause"), "exit");
     EXPECT_EQ(lines.front().field("rule"), "default/own_failure");
+}
+
+TEST(FailureLog, says_what_was_run_and_how_it_exited) {
+    FailingWorld world;
+    JobSpec spec;
+    spec.argv = {"cp", "a file", std::string(300, 'x')};
+    const auto lines = world.log().about(world.run_one(std::move(spec), failure));
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines.front().field("exit_code"), "3");
+    EXPECT_EQ(lines.front().field("command"), "cp a file " + std::string(190, 'x') + "...");
+    EXPECT_EQ(lines.front().field("detail"), "it cannot be read");
 }
 
 TEST(FailureLog, is_as_loud_as_the_job_says) {

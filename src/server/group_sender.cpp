@@ -20,7 +20,7 @@ bool answers_alike_when_repeated(const Change& change) {
            std::holds_alternative<Cancel>(change);
 }
 
-// What is known of a group that whoever asked no longer waits for.
+// What is known of a group for which no request waits any more.
 Error why_late(const SentGroup& group) {
     const bool may_be_done = !group.reply || *group.reply || group.reply->is(Errc::outcome_unknown);
     if (!may_be_done) return error(Errc::unavailable, "the store does not answer");
@@ -138,7 +138,7 @@ Group GroupSender::content_of(SentGroup& group) const {
     return content;
 }
 
-// Whoever was sent earlier is answered earlier: what a reply shows never goes back.
+// A group that was sent earlier is answered earlier: what a reply shows never goes back.
 void GroupSender::take_in_order() {
     while (!under_way_.empty() && under_way_.front()->reply) {
         const auto group = std::move(under_way_.front());
@@ -208,7 +208,7 @@ CommitBatch GroupSender::resolve(SentGroup& group, Bad& bad) {
             break;
         default:
             bad = {std::move(group.batch), why};
-            // Whoever is no longer waited for; each half is led by a tick of its own.
+            // Requests without a waiter; each half is led by a tick of its own.
             std::erase_if(bad.batch, [](const auto& request) { return !request->waiter; });
     }
     return {};

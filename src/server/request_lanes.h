@@ -1,7 +1,7 @@
 // RequestLanes: what waits to be committed, and which of it shares the next group.
 //   C2  Heartbeats go first; every lane keeps a tenth of a group, and a request that is larger than
 //       what was left is carried by the next group all the same: no lane starves.
-//   C8  A lane that is full takes no more: whoever asks is told so at once.
+//   C8  A lane that is full takes no more: the caller is refused at once.
 #pragma once
 
 #include <array>

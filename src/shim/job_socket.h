@@ -17,7 +17,7 @@
 
 namespace perdure {
 
-// Who understands the requests. Nothing: the answer comes later, through JobSocket::answer().
+// Who understands the requests. Empty: the answer comes later, through JobSocket::answer().
 class JobRequests {
 public:
     virtual ~JobRequests() = default;

@@ -2,11 +2,13 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <string_view>
 #include <vector>
 
+#include "shim/become.h"
 #include "shim/format/fd.h"
 
 namespace perdure {
@@ -15,7 +17,7 @@ namespace {
 // The job dies first when memory runs out, before its shim and its worker.
 constexpr std::string_view oom_score_adj = "500";
 
-enum class Stage { prepare, working_directory, cgroup, exec };
+enum class Stage { prepare, working_directory, cgroup, user, exec };
 
 // Everything that the child needs, made before the fork: after it, nothing may be allocated.
 struct Plan {
@@ -25,6 +27,7 @@ struct Plan {
     std::vector<char*> env;
     std::string cwd;
     std::vector<std::string> cgroup_procs;
+    const Credentials* become = nullptr;  // null: our own
     int output = -1;
 };
 
@@ -58,6 +61,7 @@ Plan make_plan(const Order& order, const std::string& own_folder, int output) {
     Plan plan;
     plan.output = output;
     plan.cwd = order.cwd.empty() ? own_folder : order.cwd;
+    plan.become = order.become ? &*order.become : nullptr;
     if (!order.cgroup.empty()) plan.cgroup_procs.push_back(order.cgroup + "/cgroup.procs");
     for (const auto& group : order.joins) plan.cgroup_procs.push_back(group + "/cgroup.procs");
     plan.candidates = candidates_of(order);
@@ -104,6 +108,9 @@ bool write_text(const char* path, std::string_view text) {
     write_text("/proc/self/oom_score_adj", oom_score_adj);
     for (const auto& path : plan.cgroup_procs)
         if (!write_text(path.c_str(), "0")) give_up(report, Stage::cgroup, errno);
+    // What follows is done with the rights of the job's user.
+    if (plan.become)
+        if (const int failed = become(*plan.become)) give_up(report, Stage::user, failed);
     if (::chdir(plan.cwd.c_str()) != 0) give_up(report, Stage::working_directory, errno);
     // At the exec, not before: until then the attempt's lock says that somebody is on the way.
     if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) ::close_range(3, ~0U, 0);
@@ -117,6 +124,8 @@ bool write_text(const char* path, std::string_view text) {
 pid_t fork_and_become(const Plan& plan, Report& report) {
     const pid_t pid = ::vfork();
     if (pid == 0) become_the_job(plan, report);
+    // Who changes his user makes the memory that he shares with us unreadable, ours included.
+    if (plan.become) ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     return pid;
 }
 
@@ -148,6 +157,11 @@ LaunchFailure failure_of(const Plan& plan, const Order& order, Stage stage, int 
             break;
         case Stage::exec:
             failure.sentence = why_exec_failed(plan, order.argv.front(), error);
+            break;
+        case Stage::user:
+            failure.cause = Cause::no_resources;
+            failure.sentence = "the process cannot become uid " +
+                               std::to_string(order.become->uid) + ": " + ::strerror(error);
             break;
         case Stage::prepare:
         case Stage::cgroup:

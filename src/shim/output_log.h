@@ -1,7 +1,7 @@
 // OutputLog: what a job prints, stdout and stderr in order of arrival, with a cap. The first half
 // of the cap is appended to `output` as it comes. What follows goes round in `output.tail`; at the
 // end the last half is appended, after a line that says how much was left out. So `output` only
-// ever grows, and whoever follows it by offset never has to go back.
+// ever grows, and a reader that follows by offset never has to go back.
 // A disk that takes no more loses output, never the job: what is lost is counted and said.
 #pragma once
 

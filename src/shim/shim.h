@@ -71,6 +71,7 @@ private:
     bool write_started();
     void exec();
     int open_job_side();
+    bool give_to_the_job(const char* name);
 
     // Ending (shim_end.cpp)
     void kill(Cause cause);

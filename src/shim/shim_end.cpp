@@ -11,6 +11,7 @@
 #include "shim/clocks.h"
 #include "shim/format/attempt_files.h"
 #include "shim/format/json_text.h"
+#include "shim/format/reclaim.h"
 #include "shim/protocol.h"
 #include "shim/shim.h"
 #include "shim/tree.h"
@@ -188,10 +189,18 @@ std::uint64_t Shim::oom_kills() const {
 
 std::string Shim::result_left_by_the_job(std::string& detail) {
     if (result_) return *std::exchange(result_, std::nullopt);
-    const auto path = std::string(attempt_files::work) + "/" + attempt_files::work_result;
+    const auto work = open_reclaimed(directory_.get(), attempt_files::work);
     struct stat about {};
-    if (::fstatat(directory_.get(), path.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return {};
-    auto text = read_file(directory_.get(), path.c_str(), result_max);
+    if (!work ||
+        ::fstatat(work.get(), attempt_files::work_result, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return {};
+    // A second name of a file that the job could not read is not its result.
+    const bool is_its_own = !order_.become || about.st_uid == order_.become->uid;
+    if (is_its_own && order_.become)
+        ::fchownat(work.get(), attempt_files::work_result, ::geteuid(), ::getegid(),
+                   AT_SYMLINK_NOFOLLOW);
+    auto text =
+        is_its_own ? read_file(work.get(), attempt_files::work_result, result_max) : std::nullopt;
     if (text && is_json(*text)) return std::move(*text);
     detail += detail.empty() ? "" : "; ";
     detail += "the result file is not valid JSON of at most 1 MiB";

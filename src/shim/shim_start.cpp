@@ -59,10 +59,19 @@ bool Shim::write_started() {
     return false;
 }
 
+// The attempt's directory is ours: what has that name there was made by us.
+bool Shim::give_to_the_job(const char* name) {
+    if (!order_.become) return true;
+    return ::fchownat(directory_.get(), name, order_.become->uid, order_.become->gid,
+                      AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 // The job's folder, its socket and the pipe for its output. Answers the pipe's end for the job.
 int Shim::open_job_side() {
     if (::mkdirat(directory_.get(), attempt_files::work, 0700) != 0 && errno != EEXIST) return -1;
     if (job_socket_.open(attempt_files::job_socket) != 0) return -1;
+    if (!give_to_the_job(attempt_files::work) || !give_to_the_job(attempt_files::job_socket))
+        return -1;
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
     output_.reset(ends[0]);

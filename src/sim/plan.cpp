@@ -117,6 +117,7 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     draw_turns(rng, plan);
     // Mostly next to nothing, so that a group owes what it cannot finish (C8).
     if (rng.chance(0.6)) plan.timing.group_room = static_cast<std::uint32_t>(rng.between(1, 4));
+    if (rng.chance(0.5)) plan.loads_max = static_cast<std::uint32_t>(rng.between(1, 4));
     return plan;
 }
 
@@ -130,6 +131,7 @@ std::string Plan::text() const {
     };
     add(worth_sending_ahead > 1, "small groups wait");
     add(lane_max > 0, "lanes are short");
+    add(loads_max > 0, fmt::format("rows are far away, {} loads", loads_max));
     add(limits_change, "limits change");
     add(queues_pause, "queues pause");
     add(shares.size() > 1, fmt::format("{} shares", shares.size()));

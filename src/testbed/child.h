@@ -1,4 +1,4 @@
-// Child: a program that was started by this one. Whoever holds it, ends it: destroyed while it
+// Child: a program that was started by this one. Its holder ends it: destroyed while it
 // runs, it is killed and waited for.
 #pragma once
 

@@ -8,7 +8,7 @@
 namespace perdure {
 
 std::string base64_text(std::string_view bytes);
-// Nothing unless `text` is exactly what base64_text() makes of some bytes.
+// Empty unless `text` is exactly what base64_text() makes of some bytes.
 std::optional<std::string> base64_bytes(std::string_view text);
 
 }  // namespace perdure

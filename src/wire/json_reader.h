@@ -55,7 +55,7 @@ public:
     bool is_number() const { return node_->kind == JsonNode::Kind::number; }
     bool is_list() const { return node_->kind == JsonNode::Kind::list; }
     bool is_object() const { return node_->kind == JsonNode::Kind::object; }
-    // What a text says; nothing if this is none.
+    // What a text says; empty if this is none.
     std::optional<std::string_view> text() const {
         return is_text() ? std::optional(node_->text) : std::nullopt;
     }

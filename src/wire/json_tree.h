@@ -26,10 +26,10 @@ struct JsonNode {
     const JsonNode* begin() const { return this + 1; }
     const JsonNode* end() const { return this + span; }
 
-    // Nothing unless this is a whole number of that range.
+    // Empty unless this is a whole number of that range.
     std::optional<std::int64_t> whole() const;
     std::optional<std::uint64_t> natural() const;
-    // Infinite if it is beyond what can be told; nothing if this is no number.
+    // Infinite if it is beyond what can be told; empty if this is no number.
     std::optional<double> real() const;
 };
 

@@ -8,7 +8,7 @@
 
 namespace perdure {
 
-// Nothing if it is no amount, or does not fit. A plain number is one of bytes.
+// Empty if it is no amount, or does not fit. A plain number is one of bytes.
 std::optional<std::uint64_t> size_value(std::string_view text);
 
 // With the largest unit that leaves it whole: 512MiB, 1000B.

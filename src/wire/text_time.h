@@ -12,13 +12,13 @@
 namespace perdure {
 
 std::string time_text(WallTime time);
-// Any offset, 0 to 6 digits of a second. Nothing if it is no time of the years 1970 to 9999.
+// Any offset, 0 to 6 digits of a second. Empty if it is no time of the years 1970 to 9999.
 std::optional<WallTime> time_value(std::string_view text);
 
 std::string duration_text(Duration duration);
-// Nothing if it is no duration, or does not fit. A plain number is none: it has no unit.
+// Empty if it is no duration, or does not fit. A plain number is none: it has no unit.
 std::optional<Duration> duration_value(std::string_view text);
-// Nothing if it is negative, not finite or does not fit.
+// Empty if it is negative, not finite or does not fit.
 std::optional<Duration> duration_of_seconds(double seconds);
 
 }  // namespace perdure

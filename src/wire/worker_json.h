@@ -34,7 +34,7 @@ std::string json_text(const Message& message) {
 // What a message of a kind that this version does not know is called: a reader passes over it.
 inline constexpr std::string_view unknown_message = "a message of an unknown kind";
 
-// Nothing if all is well. Otherwise `into` is half filled and must not be used.
+// Empty if all is well. Otherwise `into` is half filled and must not be used.
 std::optional<Misfit> from_json(std::string_view text, OpenRequest& into);
 std::optional<Misfit> from_json(std::string_view text, OpenAnswer& into);
 std::optional<Misfit> from_json(std::string_view text, HeartbeatRequest& into);

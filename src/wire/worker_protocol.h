@@ -62,7 +62,7 @@ struct HeartbeatRequest {
     std::uint64_t number = 0;
     std::uint64_t seen = 0;
     std::uint32_t slots = 0;  // in all, not free ones: those are derived; zero while it drains
-    // It leaves, or hands its attempts to the next life, because a person said so. Nothing: a
+    // It leaves, or hands its attempts to the next life, because a person said so. Empty: a
     // worker that does not know the field; then zero slots mean it.
     std::optional<bool> draining = {};
     Offer offer;

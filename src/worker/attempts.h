@@ -70,7 +70,7 @@ public:
     // In the order in which they came, so that none waits for those that came later.
     using List = std::list<std::pair<const AttemptKey, Attempt>>;
 
-    // Nothing if it is not here. Valid until it is erased.
+    // Empty if it is not here. Valid until it is erased.
     Attempt* find(AttemptKey key);
     Attempt& add(AttemptKey key, Attempt attempt);
     void erase(AttemptKey key);

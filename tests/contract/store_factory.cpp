@@ -33,6 +33,13 @@ public:
     }
 };
 
+// No job is in memory at the beginning of any group: all of them are loaded between its steps.
+std::unique_ptr<Store> make_far_store(const Timing& timing) {
+    auto store = std::make_unique<MemoryStore>(timing, queue_weights());
+    store->be_far_away(UINT32_MAX);
+    return store;
+}
+
 std::unique_ptr<Store> make_restarted_store(const Timing& timing) {
     return std::make_unique<RestartedStore>(timing, queue_weights());
 }
@@ -85,6 +92,7 @@ const std::vector<StoreFactory>& store_factories() {
     static const std::vector<StoreFactory> factories = {
         {"memory", make_memory_store},
 #ifndef PERDURE_ZOO
+        {"memory_ahead", make_far_store},
         {.name = "memory_restarted", .make = make_restarted_store, .restarts = true},
         {"sqlite", make_sqlite_store},
         {"sqlite_inline", make_inline_sqlite_store},

@@ -129,7 +129,7 @@ def unmount(instance):
 
 @TABLE.row
 def a_full_disk_and_then_room_again(instance):
-    mounted(instance, "size=24m")
+    mounted(instance, "size=24m,mode=0700")
     try:
         instance.start()
         before = instance.submit({"argv": ["true"]})
@@ -175,7 +175,7 @@ def refused_submits(instance):
 
 @TABLE.row
 def a_read_only_disk(instance):
-    mounted(instance, "size=8m,ro")
+    mounted(instance, "size=8m,ro,mode=0700")
     try:
         refused_start(up(instance), "data")
     finally:

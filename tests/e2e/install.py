@@ -16,7 +16,8 @@ EXPECTED = """bin/perdure libexec/perdure/perdure-shim share/man/man1/perdure.1
 share/man/man1/perdure-job-show.1 share/bash-completion/completions/perdure
 share/zsh/vendor-completions/_perdure share/fish/vendor_completions.d/perdure.fish
 share/doc/perdure/LICENSE share/doc/perdure/README.md
-share/doc/perdure/examples/perdure.toml""".split()
+share/doc/perdure/examples/perdure.toml share/doc/perdure/examples/perdure.rules.yml
+share/doc/perdure/examples/perdure.json""".split()
 
 
 def run(*words, **options):

@@ -93,6 +93,7 @@ class Instance:
     def __init__(self, slots=8, args=()):
         self.directory = tempfile.mkdtemp(prefix="perdure-e2e-")
         self.marker = "E2E_INSTANCE=" + os.path.basename(self.directory)
+        self.role = "up"  # or server, without a worker
         self.slots = slots
         self.args = list(args)
         self.environment = {}  # besides ours
@@ -108,8 +109,8 @@ class Instance:
         listen = f"127.0.0.1:{self.port or 0}"
         self.ready.clear()
         self.process = subprocess.Popen(
-            [PERDURE, "up", "--data", self.directory + "/data", "--listen", listen,
-             "--slots", str(self.slots), *self.args],
+            [PERDURE, self.role, "--data", self.directory + "/data", "--listen", listen,
+             *(("--slots", str(self.slots)) if self.role == "up" else ()), *self.args],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             text=True, env=dict(os.environ, **self.environment, **{name: value}),
             cwd=self.directory)

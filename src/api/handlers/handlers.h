@@ -35,9 +35,16 @@ Task<Response> set_limit(Api& api, const Request& request);
 Task<Response> list_workers(Api& api, const Request& request);
 Task<Response> drain_worker(Api& api, const Request& request);
 
+Task<Response> list_tokens(Api& api, const Request& request);
+Task<Response> create_token(Api& api, const Request& request);
+Task<Response> revoke_token(Api& api, const Request& request);
+Task<Response> list_audit(Api& api, const Request& request);
+
 Task<Response> show_server(Api& api, const Request& request);
 Task<Response> list_recoveries(Api& api, const Request& request);
 Task<Response> recover_now(Api& api, const Request& request);
+Task<Response> start_backup(Api& api, const Request& request);
+Task<Response> show_backup(Api& api, const Request& request);
 Task<Response> check_store(Api& api, const Request& request);
 Task<Response> discard_row(Api& api, const Request& request);
 Task<Response> is_alive(Api& api, const Request& request);

@@ -86,7 +86,9 @@ Task<Response> is_alive(Api&, const Request&) { co_return Response{.body = "{\"a
 
 Task<Response> is_ready(Api& api, const Request&) {
     if (is_open_for_business(api)) co_return Response{.body = "{\"ready\":true}"};
-    co_return problem(error(Errc::unavailable, "the store does not answer"));
+    const auto& reads_only = api.options.reads_only;
+    co_return problem(
+        error(Errc::unavailable, reads_only.empty() ? "the store does not answer" : reads_only));
 }
 
 Task<Response> show_metrics(Api& api, const Request& request) {
@@ -110,6 +112,7 @@ Task<Response> show_metrics(Api& api, const Request& request) {
         append_workers(out, *overview);
     }
     append_damage(out, api.options.damage);
+    api.space.append(out);
     out.single("perdure_ready", MetricType::gauge, "1: this server can commit.",
                std::uint64_t{is_open_for_business(api) ? 1U : 0U});
     if (api.options.append_metrics) api.options.append_metrics(out);

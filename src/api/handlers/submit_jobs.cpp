@@ -77,6 +77,20 @@ Response answer_many(const std::vector<Submitted>& all) {
     return response;
 }
 
+// A caller who is bound to a tenant submits there and nowhere else (A4).
+std::optional<Response> refuse_tenant(const Request& request, const Wanted& wanted) {
+    if (request.tenant.empty()) return std::nullopt;
+    for (std::size_t i = 0; i < wanted.jobs.size(); ++i)
+        if (wanted.jobs[i].spec.tenant != request.tenant)
+            return problem(
+                error(Errc::forbidden,
+                      fmt::format("{} may submit to the tenant {} alone, and this is "
+                                  "for {}: name the tenant in the job",
+                                  request.caller, request.tenant, wanted.jobs[i].spec.tenant)),
+                wanted.path(i) + ".tenant");
+    return std::nullopt;
+}
+
 Task<Response> submit_one(Api& api, Wanted wanted) {
     if (const auto fault = api.server.jobs().find_fault(wanted.jobs.front()))
         co_return problem(fault->error, path_of_field("$", fault->field));
@@ -87,6 +101,7 @@ Task<Response> submit_one(Api& api, Wanted wanted) {
     Response response{.status = submitted->created ? 201U : 200U};
     JsonWriter out(response.body);
     write_submitted(out, *submitted);
+    response.subject = submitted->id.text();
     co_return response;
 }
 
@@ -105,8 +120,10 @@ Task<Response> submit_many(Api& api, Wanted wanted) {
 
 Task<Response> submit_jobs(Api& api, const Request& request) {
     if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
+    if (const auto why = api.space.why_no_submits(api.clock.boot())) co_return problem(*why);
     Wanted wanted;
     if (const auto misfit = read_wanted(request.body, wanted)) co_return problem(*misfit);
+    if (auto refusal = refuse_tenant(request, wanted)) co_return std::move(*refusal);
     if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted));
     co_return co_await submit_one(api, std::move(wanted));
 }

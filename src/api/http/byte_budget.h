@@ -1,4 +1,4 @@
-// ByteBudget: the one account of all bytes in flight on all connections (C8). Whoever holds bytes
+// ByteBudget: the one account of all bytes in flight on all connections (C8). A holder of bytes
 // holds a ByteCharge for them; core/worker/bytes_in_flight.h decides who may have one.
 #pragma once
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <list>
 #include <memory>
 
@@ -12,7 +12,8 @@
 
 namespace perdure {
 
-using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
+// TCP or a unix socket.
+using Socket = boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, Executor>;
 
 struct Connection {
     explicit Connection(Socket s) : socket(std::move(s)) {}

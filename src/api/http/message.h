@@ -15,12 +15,26 @@ namespace perdure {
 
 enum class Method { get, post, put, other };
 
+constexpr std::string_view to_string(Method method) {
+    switch (method) {
+        case Method::get: return "GET";
+        case Method::post: return "POST";
+        case Method::put: return "PUT";
+        case Method::other: return "";
+    }
+    return "";
+}
+
 struct Request {
     Method method = Method::get;
     std::string path;                                        // decoded, without the query
     std::vector<std::pair<std::string, std::string>> query;  // decoded, as given
     std::vector<std::string> names;                          // what the route's {} stand for
     std::string content_type;
+    std::string authorization;  // as the header has it
+    bool is_forwarded = false;  // a proxy says that it passes this on for somebody else
+    std::string caller;         // who asks, once that was judged; for people
+    std::string tenant;         // that the caller is bound to; empty: none
     std::string body;
     // Becomes true if the peer goes while a read is carried out. Empty: nobody looks.
     std::shared_ptr<std::atomic<bool>> gone = nullptr;
@@ -31,6 +45,7 @@ struct Response {
     std::string body;
     std::string_view content_type = "application/json";
     std::vector<std::pair<std::string_view, std::string>> headers;
+    std::string subject = {};  // what was made, for the audit log
 };
 
 // Who counts the bytes of a piece while it is under way (C8): the connection, or the caller, who

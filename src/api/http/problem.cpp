@@ -29,6 +29,8 @@ unsigned status_of(Errc code) {
         case Errc::not_found: return 404;
         case Errc::gone: return 410;
         case Errc::conflict: return 409;
+        case Errc::unauthenticated: return 401;
+        case Errc::forbidden: return 403;
         case Errc::fenced: return 409;
         case Errc::overloaded: return 429;
         case Errc::unavailable: return 503;

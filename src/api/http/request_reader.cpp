@@ -52,9 +52,9 @@ std::string_view name_of(std::string_view host) {
     return host.substr(0, host.find(':'));
 }
 
-// A server without tokens obeys whoever reaches it, and a browser on the same machine does reach
-// it, on behalf of any page that it shows. Such a page cannot hide its origin; and one that makes a
-// name of its own point here (DNS rebinding) cannot hide that name.
+// The account of a browser is known, and the browser asks on behalf of any page that it shows. Such
+// a page cannot hide its origin; and one that makes a name of its own point here (DNS rebinding)
+// cannot hide that name.
 bool is_of_another_site(std::string_view host, std::string_view origin) {
     if (!origin.empty() && origin != "http://" + std::string(host)) return true;
     const auto name = name_of(host);
@@ -66,11 +66,24 @@ bool is_of_another_site(std::string_view host, std::string_view origin) {
 
 using Header = http::request_header<>;
 
+// The account at the other end of such a connection is the proxy's, not that of who asks.
+bool was_forwarded(const Header& header) {
+    for (const auto& field : header) {
+        const auto name = view(field.name_string());
+        const bool is_x = name.size() > 12 && beast::iequals(name.substr(0, 12), "X-Forwarded-");
+        if (is_x || beast::iequals(name, "Forwarded") || beast::iequals(name, "Via") ||
+            beast::iequals(name, "X-Real-IP"))
+            return true;
+    }
+    return false;
+}
+
 // Two of a header that there can be only one of: which of them counts is anybody's guess, and a
 // proxy in front may have guessed otherwise.
 std::optional<Error> find_doubt(const Header& header) {
-    for (const auto field : {http::field::host, http::field::origin, http::field::content_type,
-                             http::field::content_length, http::field::transfer_encoding})
+    for (const auto field :
+         {http::field::host, http::field::origin, http::field::content_type,
+          http::field::content_length, http::field::transfer_encoding, http::field::authorization})
         if (header.count(field) > 1)
             return error(Errc::invalid, "the header " + std::string(http::to_string(field)) +
                                             " is there more than once");
@@ -242,6 +255,8 @@ Task<ReadRequest> RequestReader::next() {
     if (!read.request) co_return read;
     read.request->method = method_of(message.method());
     read.request->content_type = view(message[http::field::content_type]);
+    read.request->authorization = view(message[http::field::authorization]);
+    read.request->is_forwarded = was_forwarded(message.base());
     read.request->body = std::move(message.body());
     read.held = std::move(parser.held);
     co_return read;

@@ -1,5 +1,6 @@
 #include "app/perdure/backstage.h"
 
+#include <fmt/format.h>
 #include <sys/prctl.h>
 
 #include <cstdlib>
@@ -13,15 +14,27 @@
 #include "bench/bench.h"
 #include "drill/drill.h"
 #include "platform/job_socket.h"
+#include "platform/system_time.h"
+#include "store/sqlite/backup.h"
 #include "store/sqlite/fsck.h"
 #include "store/sqlite/migrate_offline.h"
+#include "store/sqlite/restore.h"
 #include "watchdog/child_process.h"
 
 namespace perdure {
+namespace {
 
-std::unique_ptr<cli::Api> RealBackstage::connect(const std::vector<std::string>& urls,
-                                                 cli::World& world) {
-    return std::make_unique<ClientApi>(urls, world);
+Result<DataDirectory> open_offline(const Config& config) {
+    auto directory = DataDirectory::open_existing(config.data);
+    if (!directory) return directory.error();
+    for (const auto& note : directory->notes()) fmt::print(stderr, "perdure: {}\n", note);
+    return directory;
+}
+
+}  // namespace
+
+std::unique_ptr<cli::Api> RealBackstage::connect(const Config& config, cli::World& world) {
+    return std::make_unique<ClientApi>(config, world);
 }
 
 Result<std::string> RealBackstage::ask_job_socket(const std::string& path,
@@ -44,7 +57,7 @@ ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configura
 }
 
 Result<cli::OfflineReport> RealBackstage::fsck_offline(const Config& config) {
-    auto directory = DataDirectory::open_existing(config.data);
+    auto directory = open_offline(config);
     if (!directory) return directory.error();
     auto found = perdure::fsck_offline(*directory, config.timing);
     if (!found) return found.error();
@@ -55,10 +68,33 @@ Result<cli::OfflineReport> RealBackstage::fsck_offline(const Config& config) {
 }
 
 Result<std::string> RealBackstage::migrate(const Config& config, cli::MissingLog log) {
-    auto directory = DataDirectory::open_existing(config.data);
+    auto directory = open_offline(config);
     if (!directory) return directory.error();
     return migrate_offline(*directory,
                            log == cli::MissingLog::accept ? LostLog::accept : LostLog::refuse);
+}
+
+Result<cli::OfflineBackup> RealBackstage::backup_offline(const Config& config,
+                                                         const std::string& path,
+                                                         const cli::BackupProgress& progress) {
+    auto directory = DataDirectory::open_existing(config.data);
+    if (!directory) return directory.error();
+    const auto made = perdure::backup_offline(
+        *directory, {.path = path, .now = wall_now(), .progress = progress});
+    if (!made) return made.error();
+    return cli::OfflineBackup{made->jobs, made->bytes, made->taken_on};
+}
+
+Result<cli::OfflineRestored> RealBackstage::restore(const Config& config, const std::string& backup,
+                                                    cli::RestoreWhat what) {
+    const bool takes_over = what == cli::RestoreWhat::take_over;
+    auto restored = perdure::restore({.backup = backup,
+                                      .data = config.data,
+                                      .as = takes_over ? RestoreAs::take_over : RestoreAs::copy},
+                                     config.timing);
+    if (!restored) return restored.error();
+    return cli::OfflineRestored{restored->jobs,      restored->not_ended, restored->taken_on,
+                                restored->directory, restored->held,      restored->paused_queues};
 }
 
 ExitCode RealBackstage::bench(const Configuration&, const std::vector<std::string>& words) {

@@ -11,14 +11,17 @@ namespace perdure {
 
 class RealBackstage final : public cli::Backstage {
 public:
-    std::unique_ptr<cli::Api> connect(const std::vector<std::string>& urls,
-                                      cli::World& world) override;
+    std::unique_ptr<cli::Api> connect(const Config& config, cli::World& world) override;
     Result<std::string> ask_job_socket(const std::string& path,
                                        const std::string& request) override;
     ExitCode keep_running(cli::Role role, const Configuration& configuration) override;
     ExitCode run_child(cli::Role role, const Configuration& configuration) override;
     Result<cli::OfflineReport> fsck_offline(const Config& config) override;
     Result<std::string> migrate(const Config& config, cli::MissingLog log) override;
+    Result<cli::OfflineBackup> backup_offline(const Config& config, const std::string& path,
+                                              const cli::BackupProgress& progress) override;
+    Result<cli::OfflineRestored> restore(const Config& config, const std::string& backup,
+                                         cli::RestoreWhat what) override;
     ExitCode bench(const Configuration& configuration,
                    const std::vector<std::string>& words) override;
     ExitCode drill(const std::vector<std::string>& words) override;

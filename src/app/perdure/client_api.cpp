@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/perdure/access.h"
 #include "app/perdure/real_world.h"
 
 namespace perdure {
@@ -12,8 +13,10 @@ constexpr int tries_during_a_restart = 30;
 constexpr auto pause_between_tries = milliseconds(30);
 constexpr unsigned unavailable_status = 503;
 
-ApiClient::Options options_for(const std::vector<std::string>& urls) {
-    return {.urls = urls, .interrupted = interrupt_is_pending};
+ApiClient::Options options_for(const std::vector<std::string>& urls,
+                               std::shared_ptr<const Credentials> credentials) {
+    return {
+        .urls = urls, .credentials = std::move(credentials), .interrupted = interrupt_is_pending};
 }
 
 cli::ApiAnswer answer_of(ApiReply reply) {
@@ -30,10 +33,14 @@ cli::ApiAnswer answer_of(ApiReply reply) {
 
 }  // namespace
 
-ClientApi::ClientApi(const std::vector<std::string>& urls, cli::World& world)
-    : urls_(urls), world_(world), client_(options_for(urls)) {}
+ClientApi::ClientApi(const Config& config, cli::World& world)
+    : urls_(config.servers),
+      world_(world),
+      credentials_(read_credentials(config)),
+      client_(options_for(urls_, credentials_ ? *credentials_ : nullptr)) {}
 
 Result<cli::ApiAnswer> ClientApi::request(const cli::ApiRequest& request) {
+    if (!credentials_) return credentials_.error();
     for (int tries = 1;; ++tries) {
         auto reply = client_.request(request.method, request.target, request.body, request.timeout);
         const bool in_vain =
@@ -48,6 +55,7 @@ Result<cli::ApiAnswer> ClientApi::request(const cli::ApiRequest& request) {
 }
 
 Result<cli::ApiAnswer> ClientApi::stream(const std::string& target, Piece piece) {
+    if (!credentials_) return credentials_.error();
     auto reply = client_.stream(
         target, [](const StreamHead&) {}, std::move(piece));
     if (!reply) return reply.error();

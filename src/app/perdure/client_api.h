@@ -13,7 +13,7 @@ namespace perdure {
 
 class ClientApi final : public cli::Api {
 public:
-    ClientApi(const std::vector<std::string>& urls, cli::World& world);
+    ClientApi(const Config& config, cli::World& world);
 
     Result<cli::ApiAnswer> request(const cli::ApiRequest& request) override;
     Result<cli::ApiAnswer> stream(const std::string& target, Piece piece) override;
@@ -22,6 +22,7 @@ public:
 private:
     std::vector<std::string> urls_;
     cli::World& world_;
+    Result<std::shared_ptr<const Credentials>> credentials_;  // an error is told at the first call
     ApiClient client_;
 };
 

@@ -48,7 +48,10 @@ std::vector<std::string> child_words(cli::Role role, const Configuration& config
                                       role == cli::Role::worker ? "child-worker" : "child-server"};
     for (auto& flag : as_flags(configuration)) words.push_back(std::move(flag));
     if (!url.empty()) {
-        words.insert(words.end(), {"--set", "server.urls=" + url});
+        const auto& data = configuration.config.data;
+        const bool has_socket = data.find(',') == std::string::npos;
+        const auto where = has_socket ? "unix:" + data + "/api" : url;
+        words.insert(words.end(), {"--set", "server.urls=" + where});
         words.insert(words.end(), {"--set", "server.listen=" + url.substr(url.find("//") + 2)});
     }
     return words;
@@ -82,6 +85,10 @@ ExitCode run_in_foreground(cli::Role role, const Configuration& configuration) {
         options.children.push_back(child_of(foreground, cli::Role::server));
     if (role != cli::Role::server)
         options.children.push_back(child_of(foreground, cli::Role::worker));
+    if (::geteuid() == 0)
+        say("warning: this runs as root, and so does every job: whoever may submit owns this "
+            "machine. "
+            "Use an account of its own (docs/security.md)");
     const auto last = options.children.size() - 1;
     options.say = say;
     options.manager = ServiceManager::from_environment();

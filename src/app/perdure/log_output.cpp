@@ -10,8 +10,7 @@ namespace perdure {
 namespace {
 
 int open_for_appending(const std::string& file) {
-    constexpr mode_t readable_by_group = 0640;
-    return open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, readable_by_group);
+    return open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // perdure: one program for people, servers and workers. Builds what the command line needs and
 // hands over; decides nothing. An exception that comes this far is a bug and is told as one.
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <exception>
@@ -31,6 +32,8 @@ perdure::cli::Terminal::Look look_of(const perdure::cli::World& world) {
 int main(int argc, char** argv) {
     try {
         std::ios::sync_with_stdio(false);
+        // What this program writes is for its own user: databases, logs, sockets. Jobs get 022.
+        ::umask(077);
         perdure::RealWorld world;
         perdure::RealBackstage backstage;
         perdure::cli::Terminal terminal(std::cout, std::cerr, look_of(world));

@@ -15,6 +15,7 @@
 
 #include "platform/entropy.h"
 #include "platform/system_time.h"
+#include "platform/trusted_path.h"
 
 namespace perdure {
 namespace {
@@ -83,6 +84,10 @@ Result<std::string> RealWorld::read_file(const std::string& path) {
     auto text = read_all(descriptor, path);
     ::close(descriptor);
     return text;
+}
+
+Result<std::string> RealWorld::read_trusted_file(const std::string& path) {
+    return perdure::read_trusted_file(path);
 }
 
 WallTime RealWorld::now() const { return wall_now(); }

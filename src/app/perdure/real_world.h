@@ -17,6 +17,7 @@ public:
     HostFacts host() const override;
     std::string current_directory() const override;
     Result<std::string> read_file(const std::string& path) override;
+    Result<std::string> read_trusted_file(const std::string& path) override;
     WallTime now() const override;
     std::uint64_t random() override;
     void pause(Duration duration) override;

@@ -16,6 +16,8 @@ inline ExitCode exit_code_of(Errc code) {
         case Errc::invalid: return ExitCode::usage;
         case Errc::not_found:
         case Errc::gone: return ExitCode::not_found;
+        case Errc::unauthenticated:
+        case Errc::forbidden: return ExitCode::forbidden;
         case Errc::conflict:
         case Errc::fenced: return ExitCode::conflict;
         case Errc::overloaded:

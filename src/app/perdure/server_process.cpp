@@ -12,15 +12,21 @@
 #include <memory>
 
 #include "api/api_server.h"
+#include "app/perdure/access.h"
 #include "app/perdure/armed_faults.h"
 #include "app/perdure/log_output.h"
 #include "app/perdure/refusal.h"
 #include "platform/asio_clock.h"
+#include "platform/audit_file.h"
 #include "platform/entropy.h"
 #include "platform/process_metrics.h"
+#include "platform/socket_peer.h"
 #include "platform/system_time.h"
+#include "platform/token_file.h"
 #include "server/server.h"
+#include "store/sqlite/backup.h"
 #include "store/sqlite/data_directory.h"
+#include "store/sqlite/disk_space.h"
 #include "store/sqlite/sqlite_blobs.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -53,6 +59,12 @@ Error about(const std::string& file, const Error& why) {
     return is_named ? why : error(why.code, file + ": " + why.what);
 }
 
+std::string reads_only(const std::string& copied) {
+    return "this is a copy of " + copied +
+           ": nothing in it runs or changes, because that instance may live. If it is gone for "
+           "good, restore the backup into a new directory with --take-over";
+}
+
 ApiOptions api_options(const Config& config, const ProcessSurroundings& around) {
     const auto colon = config.listen.rfind(':');
     ApiOptions options{.version = around.version, .store = "sqlite", .timing = config.timing};
@@ -75,13 +87,18 @@ public:
           clock_(context_),
           signals_(context_, SIGTERM, SIGINT, SIGHUP),
           watched_(context_, around.watchdog),
-          options_(api_options(config, around)) {}
+          options_(api_options(config, around)),
+          space_(config.data) {}
 
     ExitCode run() {
         allow_many_descriptors();
         auto directory = DataDirectory::open(config_.data);
         if (!directory) return refuse(directory.error());
-        arm_configured_faults(config_, config_.data + "/faults.server", output_.log("server"));
+        data_ = directory->path();
+        for (const auto& note : directory->notes())
+            output_.log("server").write(Level::warn, "the data directory was readable", "what",
+                                        note);
+        arm_configured_faults(config_, data_ + "/faults.server", output_.log("server"));
         if (auto opened = open_stores(); !opened) return refuse(opened.error());
         const auto log = output_.log("server");
         server_ = std::make_unique<Server>(
@@ -94,15 +111,21 @@ public:
         server_->use(config_.policies);
         server_->failures().use({config_.failure_level, config_.callback_failure_level});
         options_.damage = store_.get();
+        options_.backups = backups_.get();
+        options_.space = &space_;
+        options_.space_reserve = config_.space_reserve;
+        if (const auto& copied = store_->copy_of()) options_.reads_only = reads_only(*copied);
+        if (auto opened = open_access(); !opened) return refuse(opened.error());
         api_ = std::make_unique<ApiServer>(*server_, *store_, *blobs_, clock_, log, options_);
         if (auto listening = api_->listen(); !listening) return refuse(listening.error());
         server_->rings(*opened_);
-        server_->start();
+        if (options_.reads_only.empty()) server_->start();
         watched_.end_with_watchdog();
         follow_signals();
         boost::asio::co_spawn(context_, announce(), boost::asio::detached);
         context_.run();
         // Nothing runs that could ask them. Everything is in the files afterwards.
+        backups_.reset();
         store_.reset();
         blobs_.reset();
         return code_;
@@ -117,17 +140,33 @@ private:
             log.write(Level::error, "a stored row is damaged: it is left alone", "table", row.table,
                       "row", row.row, "why", row.why, "fix", "perdure fsck names what to do");
         };
-        auto store = SqliteStore::open({.path = config_.data + "/perdure.db",
+        auto store = SqliteStore::open({.path = data_ + "/perdure.db",
                                         .weights = config_.weights,
                                         .boot = boot_now,
                                         .fatal = fatal,
                                         .damaged = damaged},
                                        config_.timing);
-        if (!store) return about(config_.data + "/perdure.db", store.error());
+        if (!store) return about(data_ + "/perdure.db", store.error());
         store_ = std::move(*store);
-        auto blobs = SqliteBlobs::open({.path = config_.data + "/logs.db", .fatal = fatal});
-        if (!blobs) return about(config_.data + "/logs.db", blobs.error());
+        auto blobs = SqliteBlobs::open({.path = data_ + "/logs.db", .fatal = fatal});
+        if (!blobs) return about(data_ + "/logs.db", blobs.error());
         blobs_ = std::move(*blobs);
+        backups_ = std::make_unique<SqliteBackupDesk>(data_, *store_, *blobs_, wall_now);
+        return {};
+    }
+
+    Result<void> open_access() {
+        auto access = read_access(config_);
+        if (!access) return access.error();
+        auto tokens = TokenFile::open(data_, random_);
+        if (!tokens) return tokens.error();
+        tokens_ = std::move(*tokens);
+        audit_ = std::make_unique<AuditFile>(data_);
+        access->peers = &peers_;
+        access->tokens = tokens_.get();
+        access->audit = audit_.get();
+        options_.access = std::move(*access);
+        options_.socket = data_;
         return {};
     }
 
@@ -138,7 +177,8 @@ private:
     }
 
     Task<void> announce() {
-        while (!server_->ready()) co_await opened_->wait(seconds(1));
+        const bool serves_a_copy = !options_.reads_only.empty();
+        while (!server_->ready() && !serves_a_copy) co_await opened_->wait(seconds(1));
         watched_.ready(fmt::format(
             "http://{}:{}", config_.listen.substr(0, config_.listen.rfind(':')), api_->port()));
     }
@@ -175,8 +215,14 @@ private:
     boost::asio::signal_set signals_;
     Watched watched_;
     ApiOptions options_;
+    DiskSpace space_;
+    std::string data_;  // without links
+    SocketPeers peers_;
+    std::unique_ptr<TokenFile> tokens_;
+    std::unique_ptr<AuditFile> audit_;
     std::unique_ptr<SqliteStore> store_;
     std::unique_ptr<SqliteBlobs> blobs_;
+    std::unique_ptr<SqliteBackupDesk> backups_;
     std::unique_ptr<Alarm> opened_ = clock_.make_alarm();
     std::unique_ptr<Server> server_;
     std::unique_ptr<ApiServer> api_;

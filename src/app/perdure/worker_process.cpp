@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "app/perdure/access.h"
 #include "app/perdure/armed_faults.h"
 #include "app/perdure/log_output.h"
 #include "app/perdure/refusal.h"
@@ -18,6 +19,7 @@
 #include "platform/entropy.h"
 #include "processes/host_processes.h"
 #include "processes/in_process_kinds.h"
+#include "processes/users.h"
 #include "webhook/webhooks.h"
 #include "worker/worker.h"
 
@@ -59,17 +61,15 @@ public:
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
         const auto log = output_.log("worker");
         arm_configured_faults(config_, config_.worker_state + "/faults.worker", log);
-        auto servers = HttpServerApi::make(clock_, config_.servers, config_.timing.call_timeout);
+        auto credentials = read_credentials(config_);
+        if (!credentials) return refuse(credentials.error());
+        auto servers =
+            HttpServerApi::make(clock_, config_.servers, config_.timing.call_timeout, *credentials);
         if (!servers) return refuse(servers.error());
         servers_ = std::move(*servers);
-        host_ = std::make_unique<HostProcesses>(clock_.executor(),
-                                                HostOptions{.directory = config_.worker_state,
-                                                            .shim = shim_path(),
-                                                            .host = host_name(),
-                                                            .secrets = config_.worker_secrets,
-                                                            .cgroup = config_.worker_cgroup,
-                                                            .timing = config_.timing},
-                                                log);
+        auto options = host_options();
+        if (!options) return refuse(options.error());
+        host_ = std::make_unique<HostProcesses>(clock_.executor(), std::move(*options), log);
         webhooks_ = std::make_unique<Webhooks>(clock_, webhook_options());
         kinds_ = std::make_unique<InProcessKinds>(
             *host_, clock_, config_.timing,
@@ -93,6 +93,20 @@ public:
     }
 
 private:
+    Result<HostOptions> host_options() const {
+        HostOptions options{.directory = config_.worker_state,
+                            .shim = shim_path(),
+                            .host = host_name(),
+                            .secrets = config_.worker_secrets,
+                            .cgroup = config_.worker_cgroup,
+                            .timing = config_.timing};
+        auto other = find_job_user(config_.worker_user);
+        if (!other) return other.error();
+        if (*other) options.become = (*other)->credentials;
+        options.account = *other ? std::move(**other) : own_account();
+        return options;
+    }
+
     WebhookOptions webhook_options() const {
         WebhookOptions options{.secrets = config_.webhook_secrets, .host = host_name()};
         for (const auto& text : config_.webhook_allow_private)
@@ -100,13 +114,18 @@ private:
         return options;
     }
 
+    std::string as_whom() const {
+        return config_.worker_user.empty() ? "" : "; jobs run as " + config_.worker_user;
+    }
+
     Task<void> follow_worker() {
         bool announced = false;
         while (!worker_->finished()) {
             if (!announced && worker_->session().is_open()) {
                 announced = true;
-                watched_.ready(fmt::format("{} with {} slots; {}", config_.worker_name,
-                                           config_.worker_slots, host_->containment_text()));
+                watched_.ready(fmt::format("{} with {} slots; {}{}", config_.worker_name,
+                                           config_.worker_slots, host_->containment_text(),
+                                           as_whom()));
             }
             co_await news_->wait(idle_wait_of_process);
         }

@@ -103,7 +103,9 @@ bool is_too_quiet(const FleetReport& report) {
 }
 
 std::unique_ptr<Store> memory_store(const Plan& plan) {
-    return std::make_unique<MemoryStore>(plan.timing, plan.weights);
+    auto store = std::make_unique<MemoryStore>(plan.timing, plan.weights);
+    if (plan.loads_max > 0) store->be_far_away(plan.loads_max);
+    return store;
 }
 
 Fleet::Fleet(FleetOptions options) : options_(std::move(options)) {

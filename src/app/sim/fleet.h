@@ -23,7 +23,7 @@ struct FleetOptions {
     unsigned jobs = 0;
     std::vector<Mode> modes;
     StoreFactory make_store = memory_store;
-    std::optional<StoreKind> store = std::nullopt;  // nothing: as each seed draws it
+    std::optional<StoreKind> store = std::nullopt;  // empty: as each seed draws it
 };
 
 struct FleetReport {

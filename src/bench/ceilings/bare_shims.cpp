@@ -10,7 +10,7 @@
 namespace perdure::bench {
 namespace {
 
-// Keeps `slots` of them running; whoever is oldest is waited for first, as all take the same time.
+// Keeps `slots` of them running; the oldest is waited for first, as all take the same time.
 Result<double> run_shims(const std::string& folder, std::size_t runs, std::size_t slots) {
     const auto program = program_beside("perdure-bare-shim");
     std::deque<std::unique_ptr<Child>> running;

@@ -1,5 +1,5 @@
 // What a worker says and hears, by docs/protocol/worker.md, as text. As cheap as it can be made:
-// whoever measures shares the machine with what is measured.
+// the bench shares the machine with what is measured.
 #pragma once
 
 #include <cstdint>

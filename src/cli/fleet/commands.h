@@ -14,7 +14,17 @@ ExitCode list_workers(Context& context);
 ExitCode drain_worker(Context& context);
 ExitCode explain_policy(Context& context);
 ExitCode list_policies(Context& context);
+// Tokens and the audit log, with their descriptions for the table of commands.
+void add_access(std::vector<Command>& all);
+ExitCode create_token(Context& context);
+ExitCode list_tokens(Context& context);
+ExitCode revoke_token(Context& context);
+ExitCode show_audit(Context& context);
 ExitCode check_store(Context& context);
+ExitCode back_up(Context& context);
+ExitCode restore_backup(Context& context);
 ExitCode migrate_store(Context& context);
+
+void add_maintenance(std::vector<Command>& all);
 
 }  // namespace perdure::cli

@@ -11,7 +11,7 @@
 namespace perdure::cli {
 
 struct SubmitAnswer {
-    std::optional<boost::json::value> body;  // nothing: `code` says why, and it has been said
+    std::optional<boost::json::value> body;  // empty: `code` says why, and it has been said
     ExitCode code = ExitCode::ok;
 };
 

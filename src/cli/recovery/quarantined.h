@@ -14,7 +14,7 @@ std::vector<Option> quarantine_filters();
 bool has_filter(const Args& args);
 
 struct Quarantined {
-    std::optional<boost::json::array> jobs;  // newest first; nothing: it was said why not
+    std::optional<boost::json::array> jobs;  // newest first; empty: it was said why not
     ExitCode code = ExitCode::ok;
 };
 // All that nobody has dealt with and that fit the filters.

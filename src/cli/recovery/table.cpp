@@ -18,7 +18,7 @@ Command act_on_quarantined(std::string_view path, std::string_view summary,
             .example = example,
             .words = {{"id", "ids of jobs; or choose them by the options", Word::How::any}},
             .options = std::move(options),
-            .settings = {"server.urls"},
+            .settings = server_settings,
             .run = run};
 }
 
@@ -28,21 +28,21 @@ void add_quarantine(std::vector<Command>& all) {
                    .summary = "jobs that need a person",
                    .example = "  perdure quarantine --queue mail",
                    .options = quarantine_filters(),
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = list_quarantine});
     all.push_back({.path = "quarantine list",
                    .group = recovery_group,
                    .summary = "the same",
                    .example = "  perdure quarantine list --json",
                    .options = quarantine_filters(),
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = list_quarantine});
     all.push_back({.path = "quarantine show",
                    .group = recovery_group,
                    .summary = "the evidence about one of them, attempt by attempt",
                    .example = "  perdure quarantine show 06na5x0g00000",
                    .words = {{"id", "the id of a job"}},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = show_quarantined});
     all.push_back(act_on_quarantined(
         "quarantine release", "let jobs run again, with their settings, counted anew",
@@ -73,14 +73,14 @@ void add_recovery(std::vector<Command>& all) {
                                {"-n,--limit", "N", "at most so many: 1 to 1000, 50 if left out"},
                                {"--before", "N", "only entries older than this one"},
                                {"--tenant", "NAME", "of this tenant"}},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = list_recoveries});
     all.push_back({.path = "recover",
                    .group = recovery_group,
                    .summary = "sweep once by hand, and tell what was overdue and what was done",
                    .example = "  perdure recover --report-only",
                    .options = {{"--report-only", "", "change nothing: tell what would be done"}},
-                   .settings = {"server.urls"},
+                   .settings = server_settings,
                    .run = recover_now});
     add_quarantine(all);
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ class StageWorld final : public World {
 public:
     std::map<std::string, std::string> variables = {{"HOME", "/there"}};
     std::map<std::string, std::string> files;
+    std::set<std::string> foreign;  // files of another account
     WallTime time = *time_value("2026-11-15T12:00:00Z");
     std::deque<std::string> person;  // what the person types
     bool ctrl_c = false;
@@ -50,6 +52,10 @@ public:
         const auto found = files.find(path);
         if (found == files.end()) return error(Errc::not_found, path + " does not exist");
         return found->second;
+    }
+    Result<std::string> read_trusted_file(const std::string& path) override {
+        if (foreign.contains(path)) return error(Errc::forbidden, path + " belongs to somebody");
+        return read_file(path);
     }
     WallTime now() const override { return time; }
     std::uint64_t random() override { return ++drawn; }
@@ -120,10 +126,12 @@ public:
     std::vector<std::string> bench_words;
     std::optional<Config> kept;
     BuildFacts facts = {"0123456789ab", "2026-11-15"};
+    std::string backup;
+    OfflineRestored restored;
     Result<OfflineReport> report = OfflineReport{};
 
-    std::unique_ptr<Api> connect(const std::vector<std::string>& to, World&) override {
-        urls = to;
+    std::unique_ptr<Api> connect(const Config& config, World&) override {
+        urls = config.servers;
         return std::make_unique<StageApi>(server_);
     }
     Result<std::string> ask_job_socket(const std::string&, const std::string& request) override {
@@ -139,6 +147,16 @@ public:
         return ExitCode::ok;
     }
     Result<OfflineReport> fsck_offline(const Config&) override { return report; }
+    Result<OfflineBackup> backup_offline(const Config&, const std::string& path,
+                                         const BackupProgress& progress) override {
+        backup = path;
+        progress(1, 2);
+        return OfflineBackup{.jobs = 3, .bytes = 4096, .taken_on = WallTime{1'000'000}};
+    }
+    Result<OfflineRestored> restore(const Config&, const std::string& path, RestoreWhat) override {
+        backup = path;
+        return restored;
+    }
     Result<std::string> migrate(const Config&, MissingLog log) override {
         return std::string(log == MissingLog::accept ? "taken without its log" : "nothing to do");
     }

@@ -69,7 +69,7 @@ constexpr std::string_view to_string(Repair repair) {
 
 struct RepairFacts {
     Sighting seen;
-    std::optional<AttemptEnd> end;  // nothing: it was brought back
+    std::optional<AttemptEnd> end;  // empty: it was brought back
     Next next;                      // if it ended
     bool presumed_before = false;   // it had been given up, and this is the truth about it
 };
@@ -78,7 +78,7 @@ struct RepairDecision {
     Repair repair = Repair::run_again_now;
     std::string_view rule;  // that decided what is done
 };
-// Nothing: not worth an entry.
+// Empty: not worth an entry.
 std::optional<RepairDecision> decide_repair(const RepairFacts& facts);
 
 // One entry of the ledger.

@@ -130,7 +130,7 @@ struct CallbackOf {
     friend bool operator==(const CallbackOf&, const CallbackOf&) = default;
 };
 
-// The most that one attempt may use. Nothing: as much as its host has.
+// The most that one attempt may use. Empty: as much as its host has.
 struct Resources {
     std::optional<std::uint64_t> memory;       // bytes, of the whole tree
     std::optional<std::uint32_t> cpu_percent;  // 100: one core
@@ -158,13 +158,13 @@ struct JobSpec {
     Timeouts timeouts;
     std::optional<Duration> hold;
     std::optional<std::string> idempotency_key;
-    std::optional<Duration> keep_key;  // how long that key outlives the job; nothing: as usual (C5)
+    std::optional<Duration> keep_key;  // how long that key outlives the job; empty: as usual (C5)
     std::optional<JobId> retry_of;     // the ended job that this one repeats
     std::vector<Callback> callbacks;
     std::vector<After> after;
     std::optional<CallbackOf> callback_of;
     Resources resources;
-    std::optional<Level> failure_level;  // of the log when it fails; nothing: the server's
+    std::optional<Level> failure_level;  // of the log when it fails; empty: the server's
 
     bool needs_holders() const { return key.has_value() || !limits.empty(); }
 };

@@ -14,7 +14,7 @@ namespace perdure {
 // 1 to 64 of a-z 0-9 . _ - that begin with a letter or digit: tenants, queues, kinds, limits.
 bool is_name(std::string_view name);
 
-// Nothing if the job is acceptable; otherwise the field to blame, if it is one alone, and a
+// Empty if the job is acceptable; otherwise the field to blame, if it is one alone, and a
 // sentence that says what to change.
 struct SpecFault {
     std::string field;  // as it is spelt on the wire: "timeouts", "on_end[2].argv"

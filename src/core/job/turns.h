@@ -5,7 +5,7 @@
 // sets the tag of its line to min(max(tag, turn) + 1/weight, turn + 1), where the *turn* is the
 // lowest tag that waits, in whatever line. A line that is empty keeps its tag until the turn has
 // passed it, so that neither idleness nor a worker of one's own earns or costs anything for long.
-//   TU1  Tags and the turn never fall. Whoever waits has a tag from turn to turn + 1.
+//   TU1  Tags and the turn never fall. A line that waits has a tag from turn to turn + 1.
 //   TU2  After `weight` claims a tag has risen by exactly 1, or is turn + 1.
 //   TU3  Lines with equal tags are served in the order in which they were last served; a line goes
 //        to the back with each `weight`-th claim. Those never served come first, by their jobs.

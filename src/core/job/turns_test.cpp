@@ -138,7 +138,7 @@ TEST(Turns, let_a_new_line_in_where_the_others_are) {
     EXPECT_EQ(lines.claim_some(4), (Order{fresh, 0, 1, fresh}));
 }
 
-// E6: whoever is first in line goes before all turns; its line pays for it.
+// E6: a job that is first in line goes before all turns; its line pays for it.
 TEST(Turns, charge_what_goes_before_them) {
     Lines lines({1, 1});
     lines.charge(0);

@@ -1,5 +1,5 @@
 // Webhooks: which receivers may be spoken to, and what an answer means. A worker stands inside
-// somebody's network, and the URLs come from whoever may submit jobs: an address that is not public
+// somebody's network, and the URLs come from all who submit jobs: an address that is not public
 // is spoken to only if the worker's settings list its network.
 //   decide_destination()  over the address that is connected to, never over a name
 //   decide_delivery()     over what became of one try

@@ -44,7 +44,7 @@ struct LeaseKillFacts {
     bool epoch_is_stale = false;
 };
 struct LeaseKill {
-    std::optional<BootTime> at;  // nothing: never for a lease
+    std::optional<BootTime> at;  // empty: never for a lease
     std::string_view rule;
 };
 LeaseKill decide_lease_kill(const LeaseKillFacts& facts, const Timing& timing);

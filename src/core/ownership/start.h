@@ -40,7 +40,7 @@ std::string_view lease_forbids_start(const Terms& terms, BootTime lease_until, B
 struct ExecFacts {
     Terms terms;
     BootTime now;
-    std::optional<BootTime> go_until;  // nothing: no go has come
+    std::optional<BootTime> go_until;  // empty: no go has come
     BootTime lease_until;
     bool already_started = false;  // `started` is in the attempt's directory
     bool kill_ordered = false;

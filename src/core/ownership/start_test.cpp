@@ -115,7 +115,7 @@ TEST(DecideExec, never_starts_what_was_ordered_to_be_killed) {
         }
 }
 
-// O4: a worker paused for twenty minutes wakes with an old go, and the lease is over.
+// O4: a worker paused for twenty minutes wakes with an old go, and the lease has expired.
 TEST(DecideExec, never_starts_after_the_lease) {
     for (const auto& f : every_exec())
         if (f.now >= f.lease_until) {

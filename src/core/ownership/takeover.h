@@ -60,7 +60,7 @@ struct InheritFacts {
     std::optional<Cause> order;
 };
 struct InheritDecision {
-    std::optional<AttemptEnd> end;  // nothing: it goes over to the new session
+    std::optional<AttemptEnd> end;  // empty: it goes over to the new session
     std::string_view rule;
 };
 InheritDecision decide_inherit(const InheritFacts& facts);

@@ -4,7 +4,7 @@
 //   Q1  An end that a rule judged counts for that rule alone, never for a class of causes.
 //   Q2  Some ends are nobody's to choose: cancelled, timeout(queue), command_unusable, and all
 //       that did not run. No rule judges them.
-//   Q3  Effects guard the answer "again", whoever gives it (E3).
+//   Q3  Effects guard the answer "again", whichever rule gives it (E3).
 //   Q4  Every policy counts all ends: what another one judged, on another worker, it judges anew.
 #pragma once
 
@@ -53,7 +53,7 @@ CauseCounts count_causes(const std::vector<const AttemptEnd*>& ends, const Polic
 // The rule that judged an end, in the form of every policy's lines. matched: 1 to rules.size().
 PolicyRule line_of(const PolicyChoice& policy, std::uint8_t matched);
 
-// Nothing if all rules make sense; otherwise the place to blame, like "rules[2].causes[0]", and a
+// Empty if all rules make sense; otherwise the place to blame, like "rules[2].causes[0]", and a
 // sentence that says what to change.
 struct RuleFault {
     std::string place;

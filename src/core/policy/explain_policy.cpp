@@ -48,7 +48,7 @@ void add(std::vector<Outlook>& all, Outlook more) {
     found->ends.push_back(more.ends.front());
 }
 
-// The end that just meets the rule's conditions; nothing if another rule judges that one.
+// The end that just meets the rule's conditions; empty if another rule judges that one.
 std::optional<AttemptEnd> meeting(const PolicyChoice& policy, std::size_t rule,
                                   const Outlook::End& how) {
     const auto& conditions = policy.rules[rule];

@@ -42,7 +42,7 @@ struct PolicyDecision {
 // effects, which win (E3); one that it chooses itself may not.
 PolicyDecision decide_policy(const PolicyBook& book, const JobSpec& spec, PolicyWish wish);
 
-// The policy of the worker of this name; nothing: it has none of its own.
+// The policy of the worker of this name; empty: it has none of its own.
 std::optional<PolicyChoice> decide_worker_policy(const PolicyBook& book, std::string_view worker);
 
 // Whether the worker that an attempt ends on has a say: nobody more specific has chosen.

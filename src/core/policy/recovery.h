@@ -32,7 +32,7 @@ struct RunFacts {
 };
 
 struct RecoveryDecision {
-    std::optional<AttemptEnd> end;  // nothing: it is still owned
+    std::optional<AttemptEnd> end;  // empty: it is still owned
     std::string_view rule;
     Detector detector = Detector::lease;
     bool order_back = false;  // still owned, and not to be started any more

@@ -23,6 +23,7 @@ bool is_refusal(ExitCode code) {
         case ExitCode::conflict:
         case ExitCode::unreachable:
         case ExitCode::outcome_unknown:
+        case ExitCode::forbidden:
         case ExitCode::corrupt:
         case ExitCode::temporary: return true;
         default: return false;

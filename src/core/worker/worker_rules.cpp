@@ -35,6 +35,8 @@ Cause decide_prepare_failure(Errc code) {
         case Errc::not_found: return Cause::command_unusable;
         case Errc::overloaded: return Cause::no_resources;
         case Errc::gone:
+        case Errc::unauthenticated:
+        case Errc::forbidden:
         case Errc::fenced:
         case Errc::unavailable:
         case Errc::outcome_unknown:

@@ -86,7 +86,7 @@ AskDecision decide_ask(const AskFacts& facts);
 struct WorkerKillFacts {
     Terms terms;
     bool may_run = false;                 // started, or ordered to
-    std::optional<BootTime> lease_until;  // nothing: this life has none yet, the shims know theirs
+    std::optional<BootTime> lease_until;  // empty: this life has none yet, the shims know theirs
     BootTime now;
     bool about_to_speak = false;
 };

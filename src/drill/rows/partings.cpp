@@ -142,7 +142,7 @@ Result<void> check_culprit(const JobFacts& job) {
 
 }  // namespace
 
-// Whoever adopts it dies of it. The job beside it goes on all the while, and is not started again.
+// Its adopter dies of it. The job beside it goes on all the while, and is not started again.
 Result<double> kills_its_worker(const Run& run) {
     const auto& site = *run.site;
     const auto first = site.start_worker({.name = run.name + ".a", .queue = run.name});

@@ -170,7 +170,7 @@ public:
     static Result<std::unique_ptr<SmallDisk>> mount_at(const std::string& path) {
         std::error_code ignored;
         std::filesystem::create_directories(path, ignored);
-        if (::mount("perdure-drill", path.c_str(), "tmpfs", 0, "size=128m") != 0)
+        if (::mount("perdure-drill", path.c_str(), "tmpfs", 0, "size=128m,mode=0700") != 0)
             return error(Errc::invalid, fmt::format("a small disk cannot be mounted ({}): run the "
                                                     "drill as root, or leave this row out",
                                                     ::strerror(errno)));

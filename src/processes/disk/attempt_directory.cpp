@@ -20,16 +20,25 @@ Fd open_attempt(const StateFolder& folder, const std::string& name) {
         ::openat(folder.attempts(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
 }
 
+// What the job itself reads belongs to its user.
+int write_for_the_job(int directory, const char* name, const std::string& bytes,
+                      const Order& order) {
+    if (bytes.empty()) return 0;
+    if (const int failed = files::write_plainly(directory, name, bytes)) return failed;
+    if (!order.become) return 0;
+    const auto& who = *order.become;
+    return ::fchownat(directory, name, who.uid, who.gid, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
+}
+
 int write_files(int directory, const Order& order, const AttemptInput& input) {
-    if (!input.args.empty())
-        if (const int failed = files::write_plainly(directory, files::args, input.args))
-            return failed;
-    if (!input.checkpoint.empty())
-        if (const int failed = files::write_plainly(directory, files::checkpoint, input.checkpoint))
-            return failed;
-    if (!input.inputs.empty())
-        if (const int failed = files::write_plainly(directory, files::inputs, input.inputs))
-            return failed;
+    const std::pair<const char*, const std::string&> for_the_job[] = {
+        {files::args, input.args},
+        {files::checkpoint, input.checkpoint},
+        {files::inputs, input.inputs}};
+    for (const auto& [name, bytes] : for_the_job)
+        if (const int failed = write_for_the_job(directory, name, bytes, order)) return failed;
+    // A job of another user passes through, and sees no names.
+    if (::fchmod(directory, order.become ? 0711 : 0700) != 0) return errno;
     if (const int failed = files::write_plainly(directory, files::order_draft, to_text(order)))
         return failed;
     return ::renameat(directory, files::order_draft, directory, files::order) == 0 ? 0 : errno;

@@ -27,7 +27,7 @@ struct AttemptInput {
     std::string inputs;
 };
 
-// Makes the directory and locks it; the lock belongs to whoever has the descriptor. Durable if the
+// Makes the directory and locks it; the lock belongs to the descriptor's holder. Durable if the
 // attempt asks before its start. On failure nothing is left. conflict: it is there already.
 Result<Fd> make_attempt(StateFolder& folder, const Order& order, const AttemptInput& input);
 

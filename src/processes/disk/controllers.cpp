@@ -59,7 +59,7 @@ std::optional<Mount> mount_in(std::string_view line) {
     return mount;
 }
 
-// Our group's path below the mount point; nothing if the mount does not show it.
+// Our group's path below the mount point; empty if the mount does not show it.
 std::optional<std::string> below(const Mount& mount, std::string_view group) {
     if (mount.root != "/") {
         if (!group.starts_with(mount.root)) return std::nullopt;

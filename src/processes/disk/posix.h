@@ -35,7 +35,7 @@ inline Error os_error(const std::string& what, int number) {
 
 inline bool file_exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// Nothing if it cannot be read.
+// Empty if it cannot be read.
 inline std::string text_of_file(const std::string& path) {
     constexpr std::size_t file_max = std::size_t{1} << 20;
     return read_file(AT_FDCWD, path.c_str(), file_max).value_or("");

@@ -4,12 +4,15 @@
 #include <string.h>
 #include <sys/file.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "processes/disk/posix.h"
+#include "processes/disk/remove_tree.h"
 #include "shim/format/attempt_files.h"
+#include "shim/format/records.h"
 
 namespace perdure {
 namespace {
@@ -39,14 +42,23 @@ bool is_plain(int directory, const char* name) {
 
 }  // namespace
 
-bool SpareFolders::open(int root, const std::string& path) {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-    path_ = path;
-    const auto name = std::filesystem::path(path).filename().string();
-    ::mkdirat(root, name.c_str(), 0700);
-    folder_.reset(::openat(root, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return static_cast<bool>(folder_);
+bool SpareFolders::open(int root, const char* name) {
+    ::unlinkat(root, name, 0);  // whatever is no folder
+    ::mkdirat(root, name, 0700);
+    folder_.reset(::openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!folder_) return false;
+    std::vector<std::string> old;
+    const auto entries =
+        open_directory(::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    while (const auto* entry = entries ? ::readdir(entries.get()) : nullptr) {
+        const std::string_view found = entry->d_name;
+        if (found != "." && found != "..") old.emplace_back(found);
+    }
+    for (const auto& each : old) {
+        // What resists stays; its name is not given again.
+        if (!discard(each)) last_ = std::max(last_, number_in<std::uint64_t>(each).value_or(0));
+    }
+    return true;
 }
 
 std::string SpareFolders::next_name() {
@@ -101,7 +113,8 @@ int SpareFolders::publish(Spare& spare, int attempts, const std::string& name) {
 bool SpareFolders::is_clean(const Fd& directory) const {
     struct stat about {};
     const bool has_work = ::fstatat(directory.get(), files::work, &about, AT_SYMLINK_NOFOLLOW) == 0;
-    if (has_work && (!S_ISDIR(about.st_mode) || (about.st_mode & 0777) != 0700)) return false;
+    const bool is_ours = about.st_uid == ::geteuid() && (about.st_mode & 0777) == 0700;
+    if (has_work && (!S_ISDIR(about.st_mode) || !is_ours)) return false;
     const auto nothing = [](std::string_view) { return false; };
     const auto known = [](std::string_view name) {
         return name == files::order_draft || name == files::result_draft || name == files::work;
@@ -119,6 +132,11 @@ bool SpareFolders::recycle(int attempts, const std::string& name) {
     const Fd directory(
         ::openat(folder_.get(), spare.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (!directory) return discard(spare);
+    // What belongs to a job's user goes, also when it is empty: nobody else gets it.
+    struct stat about {};
+    if (::fstatat(directory.get(), files::work, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+        about.st_uid != ::geteuid())
+        ::unlinkat(directory.get(), files::work, AT_REMOVEDIR);
     for (const auto* old : {files::started, files::job_socket, files::shim_socket, files::output,
                             files::output_tail, files::args, files::checkpoint, files::inputs})
         ::unlinkat(directory.get(), old, 0);
@@ -128,10 +146,6 @@ bool SpareFolders::recycle(int attempts, const std::string& name) {
     return wait_again(spare) || discard(spare);
 }
 
-bool SpareFolders::discard(const std::string& name) {
-    std::error_code failed;
-    std::filesystem::remove_all(path_ + "/" + name, failed);
-    return !failed;
-}
+bool SpareFolders::discard(const std::string& name) { return remove_tree(folder_.get(), name); }
 
 }  // namespace perdure

@@ -23,8 +23,8 @@ public:
         Fd directory;
     };
 
-    // `path` is the folder of all of them. Clears what an earlier worker has left there.
-    bool open(int root, const std::string& path);
+    // `name` is the folder of all of them. Clears what an earlier worker has left there.
+    bool open(int root, const char* name);
     Result<Spare> take();
     // Gives it its name in `attempts`. Answers an errno; then it is gone.
     int publish(Spare& spare, int attempts, const std::string& name);
@@ -42,7 +42,6 @@ private:
     bool is_clean(const Fd& directory) const;
 
     Fd folder_;
-    std::string path_;
     std::mutex mutex_;
     std::deque<std::string> waiting_;  // the one that waits longest first: its shim is gone
     std::uint64_t last_ = 0;

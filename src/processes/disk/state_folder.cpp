@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "platform/trusted_path.h"
 #include "processes/disk/posix.h"
 #include "shim/clocks.h"
 #include "shim/format/attempt_files.h"
@@ -19,6 +20,7 @@
 namespace perdure {
 namespace {
 
+constexpr auto directory_word = "state directory of a worker";
 constexpr auto life_name = "life";
 constexpr auto folder_lock_patience = milliseconds(500);
 
@@ -46,7 +48,7 @@ std::string hex(std::uint64_t value) {
 
 Fd open_folder(int root, const char* name) {
     ::mkdirat(root, name, 0700);
-    return Fd(::openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return Fd(::openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
 }
 
 // A shim that was being started when its worker died has the worker's lock until it executes its
@@ -69,13 +71,23 @@ Result<std::shared_ptr<StateFolder>> StateFolder::open(const std::string& path) 
     return folder;
 }
 
-Result<void> StateFolder::lock_and_open(const std::string& path) {
+Result<void> StateFolder::open_root(const std::string& given) {
+    const auto path = trust_way_to(given, directory_word);
+    if (!path) return path.error();
     std::error_code ignored;  // opening it says what is wrong
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-    ::mkdir(path.c_str(), 0700);
-    root_.reset(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!root_) return os_error("state directory `" + path + "`", errno);
-    lock_.reset(::openat(root_.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    std::filesystem::create_directories(std::filesystem::path(*path).parent_path(), ignored);
+    ::mkdir(path->c_str(), 0700);
+    root_.reset(::open(path->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!root_) return os_error("state directory `" + given + "`", errno);
+    auto trusted = trust_directory(*path, directory_word);
+    if (!trusted) return trusted.error();
+    notes_ = std::move(trusted->notes);
+    return {};
+}
+
+Result<void> StateFolder::lock_and_open(const std::string& path) {
+    if (auto opened = open_root(path); !opened) return opened.error();
+    lock_.reset(::openat(root_.get(), "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!lock_) return os_error("lock of `" + path + "`", errno);
     if (const int failed = lock_soon(lock_.get())) {
         if (failed != EWOULDBLOCK) return os_error("lock of `" + path + "`", failed);
@@ -87,7 +99,7 @@ Result<void> StateFolder::lock_and_open(const std::string& path) {
     if (!attempts_ || ::fstat(root_.get(), &about) != 0 || !::realpath(path.c_str(), whole))
         return os_error("state directory `" + path + "`", errno);
     attempts_path_ = std::string(whole) + "/attempts";
-    if (!spares_.open(root_.get(), std::string(whole) + "/spare"))
+    if (!spares_.open(root_.get(), "spare"))
         return os_error("state directory `" + path + "`", errno);
     identity_ = {.machine = machine_id(),
                  .boot = first_line("/proc/sys/kernel/random/boot_id"),
@@ -156,6 +168,10 @@ void StateFolder::stopped_cleanly() {
 std::uint64_t StateFolder::life_number() {
     const std::lock_guard hold(life_mutex_);
     return life_.number;
+}
+
+bool StateFolder::let_jobs_through() {
+    return ::fchmod(root_.get(), 0711) == 0 && ::fchmod(attempts_.get(), 0711) == 0;
 }
 
 void StateFolder::move_aside(const std::string& name) {

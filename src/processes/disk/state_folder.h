@@ -32,17 +32,21 @@ struct Life {
 
 class StateFolder {
 public:
-    // conflict: another worker holds the lock.
+    // conflict: another worker holds the lock. forbidden: it is not ours alone (A1).
     static Result<std::shared_ptr<StateFolder>> open(const std::string& path);
 
     // Raises the number durably. `new_process` is false within one process: no life has crashed.
     Result<Life> begin_life(bool new_process);
     void stopped_cleanly();
     std::uint64_t life_number();
+    // Jobs of another user reach their own directories, and can list none.
+    bool let_jobs_through();
     // Moves a directory out of the way, so that it is not looked at again.
     void move_aside(const std::string& name);
 
     const StateDirectory& identity() const { return identity_; }
+    // What others could read until now, a sentence each.
+    const std::vector<std::string>& notes() const { return notes_; }
     SpareFolders& spares() { return spares_; }
     int attempts() const { return attempts_.get(); }
     const std::string& attempts_path() const { return attempts_path_; }
@@ -63,10 +67,12 @@ private:
         bool clean = true;
         std::vector<BootTime> crashes;
     };
+    Result<void> open_root(const std::string& given);
     Result<void> lock_and_open(const std::string& path);
     LifeFile read_life();
     int write_life(bool durably);
 
+    std::vector<std::string> notes_;
     Fd root_;
     Fd lock_;
     Fd attempts_;

@@ -32,7 +32,7 @@ public:
     Task<Result<OldProcess>> find(JobView job);
     // A hint; a heartbeat tells it as well once the job is dealt with. False: nobody was told.
     bool stop(const OldProcess& old);
-    // Waits until its end is known; nothing if that does not come in time.
+    // Waits until its end is known; empty if that does not come in time.
     Task<std::optional<AttemptEnd>> wait_for_its_end(AttemptKey attempt);
 
 private:

@@ -22,6 +22,28 @@ std::optional<Effects> effects_named(std::string_view name) {
     return std::nullopt;
 }
 
+// "UID GID", and a number for each further group.
+std::string to_text(const Credentials& who) {
+    auto text = std::to_string(who.uid) + " " + std::to_string(who.gid);
+    for (const auto group : who.groups) text += " " + std::to_string(group);
+    return text;
+}
+
+std::optional<Credentials> credentials_in(std::string_view text) {
+    std::vector<std::uint32_t> numbers;
+    while (true) {
+        const auto space = std::min(text.find(' '), text.size());
+        const auto number = number_in<std::uint32_t>(text.substr(0, space));
+        if (!number) return std::nullopt;
+        numbers.push_back(*number);
+        if (space == text.size()) break;
+        text.remove_prefix(space + 1);
+    }
+    if (numbers.size() < 2) return std::nullopt;
+    return Credentials{
+        .uid = numbers[0], .gid = numbers[1], .groups = {numbers.begin() + 2, numbers.end()}};
+}
+
 PolicyName policy_named(std::string_view name) {
     for (const auto policy : {PolicyName::never, PolicyName::forever})
         if (to_string(policy) == name) return policy;
@@ -97,6 +119,7 @@ private:
         if (r.name == "env") return take_env(r.bytes);
         if (r.name == "secret") return order_.secrets.emplace_back(r.bytes, ""), true;
         if (r.name == "cwd") return order_.cwd = r.bytes, true;
+        if (r.name == "become") return put(order_.become, credentials_in(r.bytes));
         if (r.name == "output_max")
             return put(order_.output_max, number_in<std::uint64_t>(r.bytes));
         if (r.name == "run_timeout") return put(order_.run_timeout, r.bytes);
@@ -149,6 +172,7 @@ std::string to_text(const Order& order) {
     for (const auto& [name, value] : order.env) append_record(text, "env", name + "=" + value);
     for (const auto& [name, value] : order.secrets) append_record(text, "secret", name);
     append_record(text, "cwd", order.cwd);
+    if (order.become) append_record(text, "become", to_text(*order.become));
     append_record(text, "output_max", std::to_string(order.output_max));
     append_record(text, "run_timeout", order.run_timeout.us);
     if (order.idle_timeout) append_record(text, "idle_timeout", order.idle_timeout->us);

@@ -14,6 +14,7 @@
 #include "core/job/job.h"
 #include "core/ownership/isolation.h"
 #include "core/ownership/timing.h"
+#include "core/worker/job_user.h"
 
 namespace perdure {
 
@@ -35,7 +36,8 @@ struct Order {
     // The rest of the environment, which is on no disk: the file has the names alone, the values
     // come to the shim through memory.
     std::vector<std::pair<std::string, std::string>> secrets;
-    std::string cwd;  // empty: the attempt's own folder
+    std::string cwd;                    // empty: the attempt's own folder
+    std::optional<Credentials> become;  // whose process it is; nothing: ours
     std::uint64_t output_max = 0;
     Duration run_timeout;
     std::optional<Duration> idle_timeout;

@@ -1,6 +1,6 @@
 // Records: the one format of the shim's order and of its talk with the worker. A record is
 //     name SP length LF bytes LF
-// with a name of a-z and _, and a decimal length. Whoever does not know a name skips the record,
+// with a name of a-z and _, and a decimal length. A reader skips records of unknown names,
 // so that a worker and a shim of neighbouring versions understand each other.
 #pragma once
 
@@ -27,7 +27,7 @@ class RecordReader {
 public:
     explicit RecordReader(std::string_view text) : text_(text) {}
 
-    // Nothing: the rest is an incomplete record, or corrupt() if it can never become one.
+    // Empty: the rest is an incomplete record, or corrupt() if it can never become one.
     std::optional<Record> next();
     bool corrupt() const { return corrupt_; }
     std::size_t consumed() const { return at_; }

@@ -131,7 +131,7 @@ private:
     // turn_check.cpp
     struct Taken {
         std::shared_ptr<const JobSpec> spec;
-        Offer offer;  // of whoever claimed it
+        Offer offer;  // of the worker that claimed it
         bool may_be_first_in_line = false;
     };
     void check_passes(const Taken& by, const std::vector<Taken>& all);

@@ -122,7 +122,7 @@ bool Checker::must_be_gone(JobId job, ServiceTime now) const {
     return kept && known_.at(job).ended_at.value() + std::max(kept->first, kept->second) <= now;
 }
 
-// One of these two; nothing if it has not ended. A person's word and the removal may be one
+// One of these two; empty if it has not ended. A person's word and the removal may be one
 // transaction, and nobody has seen the job in between.
 std::optional<std::pair<Duration, Duration>> Checker::kept_for(JobId job) const {
     const auto found = known_.find(job);

@@ -1,4 +1,4 @@
-// E7: whoever waits and can be taken is passed over by every other queue at most twice its weight,
+// E7: a job that can be taken is passed over by every other queue at most twice its weight,
 // and within its queue by every other share at most twice, while its own is not claimed from
 // (core/job/turns.h). Turns begin anew with the store's working set: once more is allowed for that.
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ void Checker::check_passes(const Taken& by, const std::vector<Taken>& all) {
     }
 }
 
-// Whoever waits there has had a turn: what passed it over before counts no more.
+// A job that waits there has had a turn: what passed it over before counts no more.
 void Checker::note_served(const JobSpec& taken) {
     for (auto at = passes_.begin(); at != passes_.end();) {
         const auto& known = known_.at(at->first);

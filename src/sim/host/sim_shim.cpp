@@ -171,7 +171,7 @@ void SimShim::kill(Cause cause) {
     if (std::exchange(killing_, killing_.value_or(cause))) return;
     const auto& script = host_.parts().scripts.of(directory_.assignment.spec->args);
     const auto& timing = host_.parts().plan.timing;
-    // A lease that is over leaves no time for manners.
+    // A lease that has expired leaves no time for manners.
     const bool at_once = cause == Cause::cut_off;
     const auto takes = at_once                  ? Duration{}
                        : script.ignores_sigterm ? timing.kill_grace

@@ -92,7 +92,7 @@ private:
     std::map<std::string, std::uint64_t> last_key_;  // by tenant: all have the same keys
 };
 
-// Nothing: no answer came. Otherwise what the server said.
+// Empty: no answer came. Otherwise what the server said.
 template <class Reply, class Handle>
 Task<std::optional<Result<Reply>>> Clients::ask(std::size_t client, Handle handle) {
     auto& cluster = parts_.cluster;

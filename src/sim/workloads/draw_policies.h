@@ -10,7 +10,7 @@
 
 namespace perdure::sim {
 
-// Rules that make sense together; nothing if the dice say so, or if they contradict the effects.
+// Rules that make sense together; empty if the dice say so, or if they contradict the effects.
 std::vector<CustomRule> draw_rules(Rng& rng, Effects effects);
 
 // In some runs some of the workers have a policy of their own.

@@ -48,7 +48,7 @@ public:
     std::size_t isolated() const;
     std::map<std::string, std::uint64_t> counts() const;
 
-    // What `read` answers; nothing if it met something that cannot be understood, which is noted
+    // What `read` answers; empty if it met something that cannot be understood, which is noted
     // under the name that `name` makes, and added to `met`.
     template <class Read, class Name>
     auto unless_damaged(Read read, Name name, std::vector<Damaged>* met = nullptr)

@@ -6,6 +6,9 @@
 // and nobody asks for what it has not written yet (state/lines.h, state/relations.h). A row that
 // cannot be understood is a Failure `corrupt`; after any Failure the engine's State is thrown away
 // and the transaction undone.
+//
+// While a group is applied rows come by load() and read_lines() alone, each of which asks for much
+// at once and is one round trip, if there is any way to go (state/group_rows.h).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +23,7 @@
 #include "core/job/callbacks.h"
 #include "ports/views.h"
 #include "store/engine/rows/rows.h"
+#include "store/engine/wanted.h"
 #include "store/engine/write_set.h"
 
 namespace perdure::store {
@@ -37,12 +41,6 @@ public:
     virtual std::string large(AttemptKey attempt, Large kind) = 0;
     virtual std::optional<IdempotencyRow> idempotency(const std::string& tenant,
                                                       const std::string& key) = 0;
-};
-
-// One of the others that a job waits for.
-struct KnownAwaited {
-    JobId other;
-    AwaitedFacts facts;
 };
 
 // What jobs wait for, and their callbacks (K1 to K3).
@@ -77,6 +75,11 @@ public:
     using TakeRow = std::function<void(const ClaimOrder&, std::uint64_t read_as, const LoadRow&)>;
     // Answers how many rows there were.
     virtual std::uint32_t read_line(const LineQuery& query, const TakeRow& take) = 0;
+    // Several lines at once. `take` says of which query; answers how many rows each had.
+    using TakeRowOf = std::function<void(std::size_t query, const ClaimOrder&,
+                                         std::uint64_t read_as, const LoadRow&)>;
+    virtual std::vector<std::uint32_t> read_lines(const std::vector<LineQuery>& queries,
+                                                  const TakeRowOf& take);
 
     // The first of them behind one.
     virtual std::vector<ShapeId> shapes_blocked_on(const Thing& thing, ShapeId behind,
@@ -140,14 +143,28 @@ struct Contents {
     ShapeId shape_max() const { return shapes.empty() ? 0 : shapes.back().id; }
 };
 
-class Tables {
+// What the group that is being applied asks for (state/group_rows.h).
+class GroupLoader {
 public:
-    virtual ~Tables() = default;
+    virtual ~GroupLoader() = default;
 
+    // All of it at once. What was loaded before is replaced; a line of blocked jobs goes on.
+    virtual void load(const Wanted& wanted, Loaded& into) = 0;
+    // So often a group may load something before it leaves the rest to the next one (C8): as often
+    // as it likes, if there is no way to go.
+    virtual std::uint32_t loads_max() const { return UINT32_MAX; }
+    // Something is loaded after its step has changed something (G1): a round trip that everybody
+    // waits for, and nothing worse. Tables for tests do not let it pass.
+    virtual void note_late_load() {}
+};
+
+class Tables : public GroupLoader {
+public:
     virtual JobReader& jobs() = 0;
     virtual RelationReader& relations() = 0;
     virtual LineReader& lines() = 0;
     virtual Contents contents() = 0;
+    void load(const Wanted& wanted, Loaded& into) override;
 
     // One transaction. What is not committed is undone by whoever catches the Failure.
     virtual void begin() = 0;

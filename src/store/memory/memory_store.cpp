@@ -25,6 +25,7 @@ struct MemoryStore::Parts {
     store::memory::MemoryTables tables;
     store::memory::Views views;
     std::optional<store::State> state;
+    bool is_far_away = false;
 };
 
 MemoryStore::MemoryStore(Timing timing, QueueWeights weights)
@@ -32,6 +33,12 @@ MemoryStore::MemoryStore(Timing timing, QueueWeights weights)
 MemoryStore::~MemoryStore() = default;
 
 std::uint64_t MemoryStore::rows_touched() const { return parts_->tables.touched; }
+std::uint64_t MemoryStore::loads() const { return parts_->tables.loads; }
+
+void MemoryStore::be_far_away(std::uint32_t loads_max) {
+    parts_->is_far_away = true;
+    parts_->tables.most_loads = loads_max;
+}
 
 std::shared_ptr<const store::memory::Rows> MemoryStore::snapshot() const {
     return std::make_shared<const store::memory::Rows>(parts_->tables.rows);
@@ -60,7 +67,9 @@ Task<Result<ServerOpened>> MemoryStore::open_server(ServerId server, WallTime wa
 
 Task<Result<GroupReply>> MemoryStore::commit(Group group) {
     store::GivenUp given_up;
-    co_return store::commit(*parts_->state, group, given_up);
+    auto reply = store::commit(*parts_->state, group, given_up);
+    if (parts_->is_far_away) parts_->state->forget_jobs();
+    co_return reply;
 }
 
 Task<Result<Settled>> MemoryStore::settle_unknown(ServerId server, std::uint64_t fence) {

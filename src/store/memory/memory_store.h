@@ -56,6 +56,11 @@ public:
 
     // How many rows groups have read or written: what a change costs, whatever the machine.
     std::uint64_t rows_touched() const;
+    // How often they have asked for rows, or for lines: each is a round trip, elsewhere.
+    std::uint64_t loads() const;
+    // As if there were a way to go to the rows: no job is kept in memory, so that each group has to
+    // load its own, and leaves what it can to the next one after so many loads.
+    void be_far_away(std::uint32_t loads_max);
     // For stories of stores that lose commits: all that is in it, and back to that.
     std::shared_ptr<const store::memory::Rows> snapshot() const;
     void roll_back(const store::memory::Rows& to);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "store/engine/tables.h"
 #include "store/memory/places.h"
 
@@ -59,6 +60,7 @@ class MemoryTables : public Tables, public JobReader, public RelationReader, pub
 public:
     Rows rows;
     std::uint64_t touched = 0;  // rows that were read by the engine, or written
+    std::uint64_t loads = 0;    // how often it has asked for rows, or for lines
 
     JobReader& jobs() override { return *this; }
     RelationReader& relations() override { return *this; }
@@ -70,6 +72,19 @@ public:
     void write(WriteSet& set, JobId& at) override;
     void write_one_by_one() override {}
     bool has_job(JobId id) override { return rows.jobs.contains(id); }
+    // Some, as if they were far away.
+    std::uint32_t most_loads = UINT32_MAX;
+    std::uint32_t loads_max() const override { return most_loads; }
+    void load(const Wanted& wanted, Loaded& into) override {
+        ++loads;
+        Tables::load(wanted, into);
+    }
+    std::vector<std::uint32_t> read_lines(const std::vector<LineQuery>& queries,
+                                          const TakeRowOf& take) override {
+        ++loads;
+        return LineReader::read_lines(queries, take);
+    }
+    void note_late_load() override { PERDURE_ASSERT(!"loaded after a change (G1)"); }
     std::vector<ForgetNote> to_forget(ServiceTime now, std::uint32_t max) override;
     std::vector<KeyName> old_keys(ServiceTime now, std::uint32_t max) override;
     // All that a job has lies with it, and goes with it.

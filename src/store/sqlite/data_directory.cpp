@@ -19,6 +19,7 @@ namespace perdure {
 namespace {
 
 constexpr int look_again_ms = 50;
+constexpr auto directory_word = "data directory";
 
 Error cannot(const char* what, const std::string& path) {
     const int why = errno;
@@ -91,11 +92,17 @@ Result<void> make_data_directory(const std::string& path, const SyncFolder& sync
 }
 
 Result<DataDirectory> DataDirectory::open(const std::string& path, Duration patience) {
-    if (auto made = make_data_directory(path, store::sqlite::sync_path); !made) return made.error();
-    const auto name = path + "/lock";
-    const int lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    const auto whole = trust_way_to(path, directory_word);
+    if (!whole) return whole.error();
+    if (auto made = make_data_directory(*whole, store::sqlite::sync_path); !made)
+        return made.error();
+    auto trusted = trust_directory(*whole, directory_word);
+    if (!trusted) return trusted.error();
+    const auto name = trusted->path + "/lock";
+    const int lock =
+        ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
     if (lock < 0) return cannot("write the data directory", path);
-    DataDirectory directory(path, lock);
+    DataDirectory directory(std::move(*trusted), lock);
     if (take(lock, patience)) {
         if (!sign(lock)) return cannot("write", name);
         return directory;
@@ -114,7 +121,7 @@ Result<DataDirectory> DataDirectory::open_existing(const std::string& path, Dura
 }
 
 DataDirectory::DataDirectory(DataDirectory&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+    : folder_(std::move(other.folder_)), lock_(std::exchange(other.lock_, -1)) {}
 
 DataDirectory::~DataDirectory() {
     if (lock_ >= 0) ::close(lock_);

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "platform/trusted_path.h"
 
 namespace perdure {
 
@@ -19,7 +20,8 @@ Result<void> make_data_directory(const std::string& path, const SyncFolder& sync
 class DataDirectory {
 public:
     // Makes the folder if it is missing, for its owner alone. conflict: another process has it, and
-    // did not let go for `patience`. unavailable: it cannot be made or written.
+    // did not let go for `patience`. unavailable: it cannot be made or written. forbidden: it, what
+    // is above it or what is in it belongs to another account or can be written by one (A1).
     static Result<DataDirectory> open(const std::string& path, Duration patience = seconds(3));
     // The same for a folder that must be there. not_found: it is not, or has no database.
     static Result<DataDirectory> open_existing(const std::string& path,
@@ -28,14 +30,17 @@ public:
     DataDirectory(DataDirectory&& other) noexcept;
     DataDirectory& operator=(DataDirectory&&) = delete;
 
-    const std::string& path() const { return path_; }
-    std::string database() const { return path_ + "/perdure.db"; }
-    std::string logs() const { return path_ + "/logs.db"; }
+    // Without symbolic links.
+    const std::string& path() const { return folder_.path; }
+    std::string database() const { return path() + "/perdure.db"; }
+    std::string logs() const { return path() + "/logs.db"; }
+    // What others could read until now, a sentence each.
+    const std::vector<std::string>& notes() const { return folder_.notes; }
 
 private:
-    DataDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+    DataDirectory(TrustedDirectory folder, int lock) : folder_(std::move(folder)), lock_(lock) {}
 
-    std::string path_;
+    TrustedDirectory folder_;
     int lock_ = -1;
 };
 

@@ -224,6 +224,8 @@ auto SqliteBlobs::ask(Call call) {
     return parts_->desk.ask(std::move(work), std::move(afterwards));
 }
 
+void SqliteBlobs::between_calls(std::function<void()> call) { parts_->desk.post(std::move(call)); }
+
 Task<Result<std::vector<std::uint64_t>>> SqliteBlobs::append(std::vector<LogChunk> chunks) {
     return ask([chunks = std::move(chunks)](Pieces& pieces) { return pieces.append(chunks); });
 }

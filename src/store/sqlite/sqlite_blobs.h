@@ -30,6 +30,9 @@ public:
     Task<Result<LogPiece>> read(AttemptKey attempt, std::uint64_t offset, std::size_t max) override;
     Task<Result<OutputRemoved>> remove(std::vector<JobId> jobs) override;
 
+    // Calls it on the thread that writes, between two calls. It must not throw.
+    void between_calls(std::function<void()> call);
+
 private:
     struct Parts;
     explicit SqliteBlobs(std::unique_ptr<Parts> parts);

@@ -13,6 +13,7 @@
 #include "store/sqlite/db/desk.h"
 #include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
+#include "store/sqlite/db/origin.h"
 #include "store/sqlite/show/people_reads.h"
 #include "store/sqlite/tables/sqlite_tables.h"
 
@@ -48,6 +49,7 @@ struct SqliteStore::Parts {
           read_desk(desk_kind()) {
         if (options.counts_steps) connection.count_steps();
         store::sqlite::prepare_writer(connection, store_schema(), durability());
+        copy_of = store::sqlite::copied_from(connection);
         load_state();
         state->hear_nobody();
         if (durability() == Durability::after_commit)
@@ -61,6 +63,7 @@ struct SqliteStore::Parts {
 
     void load_state() {
         tables.emplace(connection, book);
+        if (!options.threads) tables->forbid_late_loads();
         state.emplace(*tables, timing, options.weights, book);
         state->unheard = unheard;
     }
@@ -207,7 +210,8 @@ struct SqliteStore::Parts {
     std::optional<store::sqlite::SqliteTables> tables;
     std::optional<State> state;
     std::set<SessionId> unheard;  // while there is no state
-    bool is_unwritten = false;    // the group that was carried out last
+    std::optional<std::string> copy_of;
+    bool is_unwritten = false;  // the group that was carried out last
     std::atomic<bool> broken = false;
     std::optional<Connection> read_connection;
     std::optional<Reader> reader;
@@ -286,6 +290,12 @@ void SqliteStore::crash() {
 }
 
 std::uint64_t SqliteStore::steps() const { return parts_->connection.steps(); }
+
+void SqliteStore::between_groups(std::function<void()> call) {
+    parts_->write_desk.post(std::move(call));
+}
+
+const std::optional<std::string>& SqliteStore::copy_of() const { return parts_->copy_of; }
 
 std::size_t SqliteStore::worth_sending_ahead() const { return jobs_worth_sending_ahead; }
 

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,11 @@ public:
     std::map<std::string, std::uint64_t> damage_counts() const override;
 
     void crash() override;
+
+    // Calls it on the writer's thread, while no group is being committed. It must not throw.
+    void between_groups(std::function<void()> call);
+    // If it was restored to be looked at: which backup it is of. Nothing may be committed then.
+    const std::optional<std::string>& copy_of() const;
 
     // What all statements have done so far, whatever the machine. To be asked without threads.
     std::uint64_t steps() const;

@@ -312,6 +312,39 @@ TEST_F(DataDirectoryOnDisk, a_path_that_cannot_be_a_folder_is_refused_with_a_sen
     EXPECT_TRUE(DataDirectory::open(folder + "/file/data").is(Errc::unavailable));
 }
 
+TEST_F(DataDirectoryOnDisk, one_that_others_can_write_is_refused_and_left_as_it_is) {
+    const auto path = folder + "/data";
+    std::filesystem::create_directory(path);
+    std::filesystem::permissions(path, std::filesystem::perms::all);
+    EXPECT_TRUE(DataDirectory::open(path).is(Errc::forbidden));
+    EXPECT_FALSE(std::filesystem::exists(path + "/lock"));
+}
+
+TEST_F(DataDirectoryOnDisk, a_link_in_the_place_of_its_files_is_not_followed) {
+    const auto path = folder + "/data";
+    std::filesystem::create_directory(path);
+    std::ofstream(folder + "/precious") << "precious";
+    std::filesystem::create_symlink(folder + "/precious", path + "/lock");
+    EXPECT_TRUE(DataDirectory::open(path).is(Errc::forbidden));
+    EXPECT_EQ(std::filesystem::file_size(folder + "/precious"), 8U);
+    // The database by itself, whatever has looked before.
+    std::filesystem::create_symlink(folder + "/other.db", database());
+    EXPECT_FALSE(SqliteStore::open({.path = database()}, Timing{}).has_value());
+    EXPECT_FALSE(std::filesystem::exists(folder + "/other.db"));
+}
+
+TEST_F(DataDirectoryOnDisk, what_it_holds_is_for_its_owner_alone) {
+    const auto before = ::umask(022);
+    const auto directory = DataDirectory::open(folder + "/data");
+    ::umask(before);
+    ASSERT_TRUE(directory.has_value());
+    struct stat about {};
+    ASSERT_EQ(::stat((directory->path() + "/lock").c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 077U, 0U);
+    ASSERT_EQ(::stat(directory->path().c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 077U, 0U);
+}
+
 TEST_F(SqliteStoreOnDisk, the_policy_of_a_worker_survives_the_server) {
     PolicyChoice policy{.rules = {{.causes = {Cause::exit}, .times = 2}}};
     policy.level = PolicyLevel::worker;

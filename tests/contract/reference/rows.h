@@ -126,7 +126,7 @@ struct Rows {
     }
 };
 
-// Nothing if it is not there.
+// Empty if it is not there.
 template <class Map>
 auto* find_in(Map& map, const typename Map::key_type& key) {
     const auto found = map.find(key);

@@ -43,7 +43,7 @@ struct Sessions : Claims {
         return facts;
     }
 
-    // What is listed and not owned by this session. Nothing: it shows that commits were lost.
+    // What is listed and not owned by this session. Empty: it shows that commits were lost.
     std::optional<Strangers> judge_strangers(const ListedAttempts& listed, SessionId owner,
                                              const StateDirectory& directory,
                                              std::uint64_t seen) const {

@@ -1,5 +1,6 @@
 // After: jobs that wait for others to end (K2), and what they are told (K3).
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "base/probe.h"
@@ -9,6 +10,10 @@
 
 namespace perdure::store {
 namespace {
+
+bool is_open(const JobRow& waiter) {
+    return !waiter.spec->after.empty() && !has_ended(state_of(waiter));
+}
 
 AfterDecision decision_of(State& state, const JobRow& job) {
     std::vector<AwaitedFacts> others;
@@ -20,9 +25,12 @@ AfterDecision decision_of(State& state, const JobRow& job) {
 
 void settle_ends(State& state) {
     while (!state.ended.empty()) {
+        state.rows.begin_step();
         JobRow& job = state.job_that_exists(state.ended.front());
+        look_at_callbacks(state, job);
         state.ended.pop_front();
         make_callbacks(state, job);
+        state.rows.begin_step();
         tell_waiters(state, job);
     }
 }
@@ -36,6 +44,7 @@ std::optional<Error> why_not_after(State& state, const JobSpec& spec,
         }
         const JobRow* other = state.job(after.job);
         if (!other || other->spec->tenant != spec.tenant) return no_such_other(after.job);
+        look_at_input(state, *other);
     }
     return std::nullopt;
 }
@@ -68,7 +77,7 @@ bool waits_for_others(State& state, const JobRow& job) {
 }
 
 void look_at_waiter(State& state, JobRow& job) {
-    if (job.spec->after.empty() || has_ended(state_of(job))) return;
+    if (!is_open(job)) return;
     const auto decision = decision_of(state, job);
     switch (decision.kind) {
         case AfterDecision::Kind::wait: return;
@@ -85,11 +94,36 @@ void look_at_waiter(State& state, JobRow& job) {
     }
 }
 
+namespace {
+
+// They, and what decides about each of them, are in memory then.
+void look_at_waiters(State& state, const JobRow& ended, const std::vector<JobId>& waiters) {
+    look_at_input(state, ended);
+    state.load_jobs(waiters);
+    std::vector<const JobRow*> readable;
+    std::set<JobId> open;
+    for (const auto id : waiters) {
+        const auto* waiter = state.readable(id);
+        if (!waiter) continue;
+        readable.push_back(waiter);
+        if (is_open(*waiter)) open.insert(id);
+    }
+    state.rows.load_facts(open);
+    for (const auto id : open) {
+        state.at = id;
+        state.relations.facts(id);
+    }
+    look_at_things(state, readable);
+}
+
+}  // namespace
+
 void tell_waiters(State& state, const JobRow& ended) {
     if (ended.watched == false) return;
-    if (state.room == 0) return state.debts.owe(ended.id);
+    if (state.room == 0 || state.rows.has_loaded_enough()) return state.debts.owe(ended.id);
     const auto max = state.room;
     const auto waiters = state.relations.waiters(ended.id, max);
+    look_at_waiters(state, ended, waiters);
     state.spend(waiters.size());
     if (!waiters.empty())
         state.relations.tell({ended.id, input_of_ended(state, ended), waiters.back()});

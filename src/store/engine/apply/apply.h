@@ -20,6 +20,9 @@ using GivenUp = std::map<std::size_t, Error>;
 // Applies all but those given up. A Failure may add one to them, or isolate a job: who then begins
 // again, with a new State, gets further.
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up);
+// plan.cpp: adds what the changes from this one on will ask the tables for, as far as what is in
+// memory tells.
+void plan(State& state, const Group& group, std::size_t from, Wanted& wanted);
 // unwritten.cpp: whether this group may be carried out in memory alone (T4).
 UnwrittenDecision look_for_idleness(State& state, const Group& group);
 // It consists of ticks and of renewals that say nothing new.

@@ -129,10 +129,11 @@ void note_start(State& state, const Subject& subject, SessionId speaker) {
 Next accept(State& state, const Subject& subject, const Report& said, std::string_view rule) {
     auto end = said.end;
     end.reported = true;
-    keep_evidence(state, subject, said.evidence);
     const auto epoch = subject.attempt->epoch;
     const Ownership owned{subject.job->id, subject.attempt->session()};
     const auto judgement = judge(state, *subject.job, *subject.attempt, end, said.evidence.get());
+    look_at_things(state, *subject.job);
+    keep_evidence(state, subject, said.evidence);
     const bool recalled = subject.run && subject.run->recalled;
     Sighting seen{.detector = recalled ? Detector::confirmation : Detector::report,
                   .rule = recalled ? "O3/handed_back" : rule,
@@ -144,6 +145,7 @@ Next accept(State& state, const Subject& subject, const Report& said, std::strin
 
 void file_late(State& state, const Subject& subject, const Report& said) {
     reached<"late_result_stored">();
+    if (zoo(Bug::late_result_changes_state)) look_at_things(state, *subject.job);
     auto end = said.end;
     end.reported = true;
     ++state.service.fenced;

@@ -75,6 +75,17 @@ void make_callbacks(State& state, JobRow& job) {
         make(state, of, *known.specs[of.number]);
 }
 
+void look_at_callbacks(State& state, const JobRow& job) {
+    const auto known = callbacks_of(state, job);
+    for (const auto& rule : known.rules) was_made(state, {job.id, job.generation, rule.number});
+    if (!known.rules.empty()) look_at_input(state, job);
+}
+
+void look_at_input(State& state, const JobRow& job) {
+    if (job.in<Outcome>() && !job.attempts.empty())
+        evidence_of(state.job_rows(), job.id, job.attempts.back());
+}
+
 Input input_of_ended(State& state, const JobRow& job) {
     const auto& outcome = *job.in<Outcome>();
     const AttemptEnd* end = nullptr;
@@ -93,8 +104,7 @@ Input input_of_ended(State& state, const JobRow& job) {
 ChangeReply apply(State& state, const AddCallback& change) {
     JobRow* job = state.job(change.job);
     if (!job) return error(Errc::not_found, "there is no such job");
-    std::vector<AddedRow> added;
-    if (job->watched != false) added = state.relations.added(job->id);
+    const auto added = state.relations.added(job->id);
     for (const auto& row : added)
         if (row.id == change.id) return answer(state, *job, row);
     const auto number = job->spec->callbacks.size() + added.size();
@@ -102,6 +112,9 @@ ChangeReply apply(State& state, const AddCallback& change) {
     if (auto why = why_not_limited(state, *change.callback.spec)) return *why;
     const AddedRow row{change.id, static_cast<std::uint32_t>(number), job->generation,
                        change.callback};
+    was_made(state, {job->id, row.since_generation, row.number});
+    look_at_callbacks(state, *job);
+    look_at_input(state, *job);
     state.relations.add(job->id, row);
     watch(state, *job);
     if (has_ended(state_of(*job)) && !zoo(Bug::added_callback_lost_at_the_end))

@@ -11,6 +11,7 @@
 #include "store/engine/apply/attempts.h"
 #include "store/engine/apply/claim_size.h"
 #include "store/engine/apply/ending.h"
+#include "store/engine/apply/line_parts.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/rows/history.h"
 
@@ -25,50 +26,13 @@ constexpr std::uint32_t ahead_max = 1'000;
 // known (C8).
 constexpr std::uint32_t lines_read_max = 1'000;
 
-// A job that is not in memory is loaded with its row. One that cannot be understood is left where
-// it is: it must not stop those behind it.
-bool look_at(State& state, JobId id, std::uint64_t read_as, const LineReader::LoadRow& load_row) {
-    const auto load = [&] {
-        JobRow* known = state.loaded(id);
-        JobRow& job = known ? *known : state.add_ready(id, load_row);
-        state.lines_are_in_memory = known != nullptr;
-        if (!job.in<Ready>()) fail_corrupt("job " + id.text() + " is listed as ready");
-        job.read_as = read_as;
-        return true;
-    };
-    return state.book.unless_damaged(load, [&] { return damaged_job(id); }).value_or(false);
-}
-
-// A part of a line, as it was read.
-struct Part {
-    std::vector<ClaimOrder> jobs;
-    bool is_all = false;      // there is nothing behind them
-    bool is_damaged = false;  // a row among them could not be understood
-};
-
-Part read_line(State& state, ShapeId shape, const std::optional<ClaimOrder>& behind,
-               std::uint32_t max) {
-    Part part;
-    part.jobs.reserve(max);
-    // Lines mostly go on as they were: what was in memory, or was not, will be so next time.
-    const LineQuery query{shape, behind, max, state.lines_are_in_memory};
-    const auto take = [&](const ClaimOrder& order, std::uint64_t read_as,
-                          const LineReader::LoadRow& load) {
-        if (look_at(state, order.job, read_as, load)) part.jobs.push_back(order);
-    };
-    const auto read = state.lines().read(query, take);
-    part.is_all = read.is_all;
-    part.is_damaged = part.jobs.size() < read.rows;
-    return part;
-}
-
 // A line that this claim reads by itself: it has skipped a job there, or a row is damaged.
 struct Cursor {
     ShapeId shape = 0;
     std::optional<ClaimOrder> skipped;
     std::set<ClaimOrder> came_back;  // ahead of it, since then
     bool is_damaged = false;
-    Part ahead;  // read, and from `next` on not yet looked at
+    LinePart ahead;  // read, and from `next` on not yet looked at
     std::size_t next = 0;
 };
 
@@ -89,7 +53,10 @@ private:
 
     bool may_take_from(ShapeId id) const;
     void read_apart(ShapeId id);
+    // How many of a line: more and more while it takes none of them.
+    std::uint32_t read_wanted() const { return std::max(wanted_, passed_over_); }
     bool read_fronts();
+    void take_front(ShapeId id, LinePart& part);
     void note_promoted();
     const ClaimOrder* head_of(Cursor& cursor);
     static void take_head(Cursor& cursor);
@@ -100,11 +67,13 @@ private:
     void show_skipped();
     bool another_could_take(const JobRow& job) const;
     AdmissionFacts admission_facts(const JobRow& job) const;
+    void look(const JobRow& job, const AdmissionDecision& decision);
     Assignment admit(JobRow& job);
 
     State& state_;
     const SessionRow& session_;
     std::uint32_t wanted_;
+    std::uint32_t passed_over_ = 0;
     std::vector<Cursor> cursors_;
     std::size_t promoted_ = 0;  // how many of them are known here
     bool are_fronts_read_ = true;
@@ -130,18 +99,24 @@ bool Claiming::read_fronts() {
     auto& fronts = state_.fronts;
     const auto& unread = fronts.unread(session_.offer.tenant);
     while (!unread.empty()) {
-        if (state_.lines_read == lines_read_max) return false;
-        ++state_.lines_read;
-        const auto id = *unread.begin();
-        auto part = read_line(state_, id, fronts.read_from(id), fronts.read_max(wanted_));
-        if (part.is_damaged) {
-            fronts.note_damaged(id);
-            read_apart(id);
-        } else {
-            fronts.read(id, std::move(part.jobs), part.is_all);
-        }
+        const auto max = std::min<std::size_t>(lines_read_max - state_.lines_read, unread.size());
+        if (max == 0 || state_.rows.has_loaded_enough()) return false;
+        state_.lines_read += static_cast<std::uint32_t>(max);
+        std::vector<LineQuery> queries;
+        for (auto id = unread.begin(); queries.size() < max; ++id)
+            queries.push_back({.shape = *id,
+                               .behind = fronts.read_from(*id),
+                               .max = fronts.read_max(read_wanted())});
+        auto parts = read_lines(state_, queries);
+        for (std::size_t i = 0; i < parts.size(); ++i) take_front(queries[i].shape, parts[i]);
     }
     return true;
+}
+
+void Claiming::take_front(ShapeId id, LinePart& part) {
+    if (!part.is_damaged) return state_.fronts.read(id, std::move(part.jobs), part.is_all);
+    state_.fronts.note_damaged(id);
+    read_apart(id);
 }
 
 // Somebody came back into a line: what was read ahead may not be its front any more, and may begin
@@ -165,7 +140,7 @@ const ClaimOrder* Claiming::head_of(Cursor& cursor) {
     auto& [shape, skipped, came_back, is_damaged, ahead, next] = cursor;
     if (!came_back.empty()) return &*came_back.begin();
     while (next == ahead.jobs.size() && !ahead.is_all) {
-        const auto max = is_damaged ? ahead_max : state_.fronts.read_max(wanted_);
+        const auto max = is_damaged ? ahead_max : state_.fronts.read_max(read_wanted());
         ahead = read_line(state_, shape, skipped, max);
         next = 0;
         // If there are so many that cannot be understood, more are read: they must not hide the
@@ -294,44 +269,59 @@ AdmissionFacts Claiming::admission_facts(const JobRow& job) const {
     return facts;
 }
 
-Assignment Claiming::admit(JobRow& job) {
-    for (const auto& thing : job.things)
-        if (!state_.holders.is_held_by(thing, job.id)) state_.holders.take(thing, job.id);
+void Claiming::look(const JobRow& job, const AdmissionDecision& decision) {
+    using Kind = AdmissionDecision::Kind;
+    if (decision.kind == Kind::admit) look_at_things(state_, job);
+    if (decision.kind == Kind::block) look_at_things_before_blocking(state_, job);
+}
 
-    if (!job.attempts.empty()) job.attempts.back().unsaved = true;  // it is history from now on
-    if (!zoo(Bug::epoch_not_raised) || job.epoch == Epoch{}) job.epoch = job.epoch.next();
-    job.presumed_lost.reset();
+Assignment Claiming::admit(JobRow& job) {
     AttemptRow attempt{.epoch = job.epoch,
                        .generation = job.generation,
-                       .assignment = state_.draw_assignment(session_.id),
                        .owners = {session_.id},
                        .claimed_at = state_.now(),
                        .claimed_on = state_.service.wall};
+    if (!zoo(Bug::epoch_not_raised) || job.epoch == Epoch{}) attempt.epoch = job.epoch.next();
     attempt.terms = decide_terms({.effects = job.spec->effects,
                                   .holds_key_or_limit = !job.things.empty(),
                                   .hold = job.spec->hold},
                                  state_.timing);
+    const auto left = left_to(state_, job, attempt);
+    Assignment assignment{.attempt = {job.id, attempt.epoch},
+                          .terms = attempt.terms,
+                          .spec = job.spec,
+                          .checkpoint = checkpoint_for(state_.job_rows(), job, attempt.epoch, left),
+                          .inputs = inputs_of(state_.relations, job)};
+
+    for (const auto& thing : job.things)
+        if (!state_.holders.is_held_by(thing, job.id)) state_.holders.take(thing, job.id);
+    if (!job.attempts.empty()) job.attempts.back().unsaved = true;  // it is history from now on
+    job.epoch = attempt.epoch;
+    job.presumed_lost.reset();
+    job.earlier = left;
+    attempt.assignment = assignment.number = state_.draw_assignment(session_.id);
     state_.fronts.ranking().charge(job.shape);
-    const Run run{.epoch = job.epoch,
-                  .session = session_.id,
-                  .assignment = attempt.assignment,
-                  .state = JobState::starting,
-                  .confirm_deadline = state_.now() + state_.timing.confirm};
-    job.earlier = left_to(state_, job, attempt);
     job.attempts.push_back(std::move(attempt));
-    move(state_, job, run);
-    return assignment_of(state_, job);
+    move(state_, job,
+         Run{.epoch = job.epoch,
+             .session = session_.id,
+             .assignment = assignment.number,
+             .state = JobState::starting,
+             .confirm_deadline = state_.now() + state_.timing.confirm});
+    return assignment;
 }
 
 Claimed Claiming::run() {
     using Kind = AdmissionDecision::Kind;
     Claimed claimed;
-    std::uint32_t passed_over = 0;
-    while (wanted_ > 0 && passed_over < passed_over_max && !size_.is_reached()) {
+    state_.rows.allow_some();
+    while (wanted_ > 0 && passed_over_ < passed_over_max && !size_.is_reached()) {
+        state_.rows.begin_step();
         const auto found = first_in_memory();
         if (!found) break;
         JobRow& job = state_.job_that_exists(found->head.order.job);
         const auto decision = decide_admission(admission_facts(job), state_.timing);
+        look(job, decision);
         if (found->cursor) take_head(*found->cursor);
         switch (decision.kind) {
             case Kind::admit:
@@ -341,21 +331,22 @@ Claimed Claiming::run() {
                 if (state_.lines_read > 0) --state_.lines_read;
                 break;
             case Kind::skip:
-                ++passed_over;
+                ++passed_over_;
                 skip(*found);
                 break;
             case Kind::block:
-                ++passed_over;
+                ++passed_over_;
                 reached<"claim_blocked">();
                 move(state_, job, Blocked{job.in<Ready>()->stay, decision.blocked_on});
                 break;
         }
     }
+    state_.rows.begin_step();
     // If slots are free, and it has seen all that it could take, there is nothing left of that.
     const bool has_seen_all =
-        wanted_ > 0 && passed_over < passed_over_max && are_fronts_read_ && !size_.is_reached();
+        wanted_ > 0 && passed_over_ < passed_over_max && are_fronts_read_ && !size_.is_reached();
     claimed.left = !has_seen_all && is_any_left() ? 1 : 0;
-    const bool is_cut = passed_over == passed_over_max || claimed.left > 0;
+    const bool is_cut = passed_over_ == passed_over_max || claimed.left > 0;
     claimed.unfinished = wanted_ > 0 && !has_seen_all && is_cut;
     show_skipped();
     return claimed;

@@ -9,6 +9,7 @@ namespace {
 
 // Whose row cannot be understood stays owed: it waits for a person (C9).
 void pay_end(State& state, JobId ended) {
+    state.rows.begin_step();
     const auto* job = state.readable(ended);
     if (!job || !job->in<Outcome>()) return state.spend(1);
     reached<"owed_waiters_told">();
@@ -18,14 +19,18 @@ void pay_end(State& state, JobId ended) {
 
 void pay_thing(State& state, const Debts::OwedThing& owed) {
     reached<"owed_thing_looked_at">();
+    state.rows.begin_step();
+    look_at_thing(state, owed.thing,
+                  {.free = state.holders.free(owed.thing), .behind = owed.behind});
     restore_line(state, owed.thing, owed.behind);
 }
 
 // What names a job that is there is damaged, and removes nothing of it (C9).
 void pay_removal(State& state, JobId job) {
-    if (state.tables.has_job(job) && !state.forgotten().contains(job)) return state.spend(1);
+    state.rows.begin_step();
+    if (state.rows.has_job(job) && !state.forgotten().contains(job)) return state.spend(1);
     const auto max = state.room;
-    const auto found = state.tables.leftovers(job, max);
+    const auto found = state.rows.leftovers(job, max);
     state.spend(found + 1);
     if (found > 0) state.pending.leftovers.push_back({job, max});
     if (found < max) state.debts.pay_removal(job);
@@ -33,7 +38,7 @@ void pay_removal(State& state, JobId job) {
 
 }  // namespace
 
-// Nobody may wait for what stands still: kept things are freed (C4).
+// Nobody may wait for what stands still: kept things are freed (C4). Each is a step of its own.
 void free_what_paused_queues_keep(State& state) {
     while (state.debts.kept_behind() && state.room > 0) {
         const auto& kept = state.lines().kept();
@@ -42,14 +47,17 @@ void free_what_paused_queues_keep(State& state) {
         const JobId id = *next;
         state.debts.owe_kept(id);
         state.spend(1);
+        state.rows.begin_step();
         JobRow* job = state.readable(id);
         const auto* ready = job ? job->in<Ready>() : nullptr;
-        if (ready && state.is_paused(*job))
-            move_and_free(state, *job, Ready{ready->stay, std::nullopt});
+        if (!ready || !state.is_paused(*job)) continue;
+        look_at_things(state, *job);
+        move_and_free(state, *job, Ready{ready->stay, std::nullopt});
     }
 }
 
 void pay_debts(State& state) {
+    if (!state.debts.empty()) state.rows.allow_some();
     free_what_paused_queues_keep(state);
     // Each once: what it still owes then is the next group's.
     for (auto left = state.debts.size(); left > 0 && state.room > 0; --left) {

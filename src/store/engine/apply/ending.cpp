@@ -124,6 +124,21 @@ Judgement judge(State& state, const JobRow& job, const AttemptRow& attempt, Atte
     return {end, next, before};
 }
 
+void look_at_ends(State& state, const std::vector<AttemptKey>& attempts) {
+    std::vector<JobId> ids;
+    for (const auto& attempt : attempts) ids.push_back(attempt.job);
+    state.load_jobs(ids);
+    std::vector<const JobRow*> jobs;
+    for (const auto& [id, epoch] : attempts) {
+        auto* job = state.job(id);
+        const auto* attempt = job ? find_attempt(state.job_rows(), *job, epoch) : nullptr;
+        if (!attempt) continue;
+        counts_before(state.job_rows(), *job, epoch, policy_of(state, *job, *attempt));
+        jobs.push_back(job);
+    }
+    look_at_things(state, jobs);
+}
+
 void end_attempt(State& state, JobRow& job, Epoch epoch, const Judgement& judgement,
                  const Sighting& seen) {
     const auto& [end, next, before] = judgement;

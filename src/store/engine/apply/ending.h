@@ -1,6 +1,8 @@
 // Ending: how an attempt ends in the tables, whoever said so, and where its job goes then.
 #pragma once
 
+#include <vector>
+
 #include "core/ownership/hearing.h"
 #include "core/policy/recovery.h"
 #include "store/engine/state/state.h"
@@ -30,6 +32,10 @@ struct Judgement {
 // Looks only. `evidence` came with the end, if anything did.
 Judgement judge(State& state, const JobRow& job, const AttemptRow& attempt, AttemptEnd end,
                 const Evidence* evidence = nullptr);
+
+// What judging and recording the end of each of these attempts asks for is in memory then, and who
+// may follow their jobs.
+void look_at_ends(State& state, const std::vector<AttemptKey>& attempts);
 
 // Records the end and moves the job on, all in one: outcome or line, holders, promotion, ledger.
 // What was counted is written with the end that it counts (E4).

@@ -103,6 +103,7 @@ ChangeReply apply_unless_damaged(State& state, const Group& group, std::size_t i
     if (auto why = state.book.why_isolated(subject_of(change)))
         return error(Errc::corrupt, std::move(*why));
     state.at = {};
+    state.rows.begin_step();
     try {
         return apply_one(state, change);
     } catch (const Failure& failure) {
@@ -201,6 +202,8 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     GroupReply reply;
     reply.replies.reserve(group.changes.size());
     bool is_led_astray = false;
+    state.rows.begin_group(
+        [&](Wanted& wanted) { plan(state, group, reply.replies.size(), wanted); });
     for (std::size_t i = 0; i < group.changes.size(); ++i) {
         reply.replies.push_back(is_led_astray ? ChangeReply(another_was_first())
                                               : apply_unless_damaged(state, group, i, given_up));
@@ -208,6 +211,8 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
         if (tick && tick->leads_from && !reply.replies.back()) is_led_astray = true;
     }
     if (!state.stays_unwritten) pay_debts(state);
+    const bool has_loaded_enough = state.rows.has_loaded_enough();
+    state.rows.end_group();
     reply.events = events_of(state.pending, state.now());
     write(state);
     hear(state, group);
@@ -219,7 +224,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     reply.idle = idleness.is_idle;
     reply.attempts_overdue = state.has_overdue_attempts();
     // What is owed although there was room waits for a person.
-    reply.owes = state.room == 0 && !state.debts.empty();
+    reply.owes = (state.room == 0 || has_loaded_enough) && !state.debts.empty();
     reply.recoveries = std::exchange(state.recoveries, {});
     return reply;
 }
@@ -274,6 +279,7 @@ ChangeReply apply(State& state, const DefineLimit& change) {
     const Thing limit{Thing::Kind::limit, change.tenant, change.name};
     const bool known = zoo(Bug::limit_lowered_ignored) && state.holders.is_defined(limit);
     if (known && change.max < state.holders.max(limit)) return {Applied{}};
+    look_at_thing(state, limit, {.free = change.max});
     state.holders.define(limit, change.max);
     restore_line(state, limit);  // there may be more room now
     return {Applied{}};

@@ -6,6 +6,7 @@
 #include "base/zoo.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
+#include "store/engine/apply/ending.h"
 #include "store/engine/apply/listed.h"
 
 namespace perdure::store {
@@ -50,8 +51,8 @@ struct Difference {
     ReconcileDecision decision;
 };
 
-std::vector<Difference> differences(const State& state, const Heartbeat& change,
-                                    const ListedAttempts& listed) {
+std::vector<Difference> differences_of(const State& state, const Heartbeat& change,
+                                       const ListedAttempts& listed) {
     std::vector<Difference> found;
     for (const auto& [key, mark] : state.runs_of(change.session)) {
         const AttemptKey attempt{key.second, mark.run.epoch};
@@ -62,6 +63,25 @@ std::vector<Difference> differences(const State& state, const Heartbeat& change,
         found.push_back({attempt, mark.run.order, decision});
     }
     return found;
+}
+
+// All that carrying them out asks for is in memory then.
+void look(State& state, const std::vector<Difference>& differences) {
+    using Kind = ReconcileDecision::Kind;
+    if (differences.empty()) return;
+    std::vector<AttemptKey> ends;
+    std::vector<JobId> jobs;
+    for (const auto& [attempt, order, decision] : differences) {
+        if (decision.kind == Kind::kill || decision.kind == Kind::recall) continue;
+        jobs.push_back(attempt.job);
+        if (decision.end) ends.push_back(attempt);
+    }
+    state.load_jobs(jobs);
+    for (const auto& difference : differences)
+        if (difference.decision.kind == Kind::resend)
+            assignment_of(state, state.job_that_exists(difference.attempt.job));
+    for (const auto id : jobs) state.job(id);
+    look_at_ends(state, ends);
 }
 
 void carry_out(State& state, SessionId session, const Difference& difference, Sighting seen,
@@ -118,8 +138,10 @@ ChangeReply apply(State& state, const Heartbeat& change) {
     if (taken.store_is_behind) return {std::move(taken)};
     const Sighting seen{.detector = Detector::heartbeat,
                         .silent_for = state.now() - known->heard_at};
+    const auto differences = differences_of(state, change, listed);
+    look(state, differences);
     renew(state, change);
-    for (const auto& difference : differences(state, change, listed))
+    for (const auto& difference : differences)
         carry_out(state, change.session, difference, seen, taken);
     auto stopped = bring_back(state, strangers, change.session, seen);
     if (!stopped.empty()) reached<"told_to_stop">();

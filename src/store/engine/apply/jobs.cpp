@@ -1,6 +1,7 @@
 // Jobs: submitting, waiting, and being forgotten (C5, E5).
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/zoo.h"
@@ -59,7 +60,7 @@ void forget(State& state, JobRow& job) {
 std::vector<JobId> take_notes(State& state, std::uint32_t max) {
     std::vector<JobId> jobs;
     if (!state.pending.notes.empty()) return jobs;  // this group has taken some
-    for (const auto& [forget_at, noted] : state.tables.to_forget(state.now(), max)) {
+    for (const auto& [forget_at, noted] : state.rows.to_forget(state.now(), max)) {
         TakenNote note{forget_at, noted.front(), {}};
         for (const auto id : noted) {
             // Not before all who waited for it were told.
@@ -73,15 +74,14 @@ std::vector<JobId> take_notes(State& state, std::uint32_t max) {
 
 // Goes through all jobs, a piece at a time, again and again: but not while the one that was found
 // first is there, since what is submitted meanwhile is later.
-void look_for_first_submit(State& state) {
+void look_for_first_submit(State& state, const std::set<JobId>& gone) {
     const auto is_there = [&](JobId id) {
-        return id && !state.forgotten().contains(id) && state.tables.has_job(id);
+        return id && !gone.contains(id) && state.rows.has_job(id);
     };
     if (state.first_submit && is_there(state.first_submit->job)) return;
     auto& walk = state.submit_walk;
     if (!walk) walk = State::SubmitWalk{.after = {}, .began = state.now(), .first = {}};
-    const auto some =
-        state.tables.lines().submits(walk->after, submits_walked_max, state.forgotten());
+    const auto some = state.rows.submits(walk->after, submits_walked_max, gone);
     walk->after = some.last;
     const auto& first = some.first;
     if (first && (!walk->first || first->first < walk->first->at))
@@ -91,9 +91,9 @@ void look_for_first_submit(State& state) {
     walk.reset();
 }
 
-// Looks at some of the sessions, then at the next ones; `at` is where.
-std::vector<SessionId> unneeded_sessions(State& state, ServiceTime now, std::uint32_t max,
-                                         SessionId& at) {
+// Once these jobs are gone. Looks at some of the sessions, then at the next ones; `at` is where.
+std::vector<SessionId> unneeded_sessions(State& state, const std::set<JobId>& gone, ServiceTime now,
+                                         std::uint32_t max, SessionId& at) {
     std::vector<SessionId> unneeded;
     if (state.sessions().size() <= sessions_walked_max) at = {};
     auto next = state.sessions().upper_bound(at);
@@ -110,7 +110,7 @@ std::vector<SessionId> unneeded_sessions(State& state, ServiceTime now, std::uin
         ++looked_at;
         at = id;
         if (!decide_session_retention(facts).forget) continue;
-        if (!std::exchange(is_first_submit_known, true)) look_for_first_submit(state);
+        if (!std::exchange(is_first_submit_known, true)) look_for_first_submit(state, gone);
         // Not known yet: then it may have been as early as can be.
         facts.oldest_submit = state.first_submit ? state.first_submit->at : ServiceTime{};
         if (decide_session_retention(facts).forget) unneeded.push_back(id);
@@ -197,6 +197,12 @@ std::optional<Error> why_not_in_batch(State& state, const Submit& job, BatchSoFa
     if (!same_key) return same_key.error();
     if (*same_key) return std::nullopt;
     return *known ? std::nullopt : why_not_created(state, *job.spec, earlier);
+}
+
+// If it is there already, those behind it may wait for it.
+void look_at_repeated(State& state, const Submit& job) {
+    const auto known = find_known(state, job);
+    if (known && *known) look_at_input(state, state.job_that_exists((*known)->id));
 }
 
 bool are_ascending(const std::vector<Submit>& jobs) {
@@ -291,7 +297,10 @@ ChangeReply apply(State& state, const SubmitAll& change) {
         const auto& job = change.jobs[i];
         if (auto why = why_not_in_batch(state, job, has_repeats ? &so_far : nullptr, earlier))
             return {BatchSubmitted{.refused = BatchSubmitted::Refused{i, std::move(*why)}}};
-        if (has_relations) earlier.emplace(job.id, job.spec->tenant);
+        if (has_relations) {
+            look_at_repeated(state, job);
+            earlier.emplace(job.id, job.spec->tenant);
+        }
     }
     BatchSubmitted batch;
     batch.jobs.reserve(change.jobs.size());
@@ -330,26 +339,28 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
     Forgotten forgotten;
     if (state.stays_unwritten) return {forgotten};  // nothing is gone before that is written
     const auto noted = take_notes(state, change.max);
+    state.load_jobs(noted);
+    auto gone = state.forgotten();
     for (const auto id : noted) {
-        JobRow* job = state.readable(id);
+        const auto* job = state.readable(id);
         const auto* outcome = job ? job->in<Outcome>() : nullptr;
         if (!outcome || state.now() < outcome->forget_at) continue;  // the note is outdated
-        forget(state, *job);
-        forgotten.jobs.push_back(id);
+        if (gone.insert(id).second) forgotten.jobs.push_back(id);
     }
-    const auto keys = state.drop_old_keys(change.max);
-    forgotten.unfinished = noted.size() == change.max || keys == change.max;
-    // They are few, and not urgent: the next ones go the next time.
-    const auto sessions = unneeded_sessions(state, state.now(), change.max, state.session_walk);
-    for (const auto id : sessions) state.forget_session(id);
+    const auto unneeded =
+        unneeded_sessions(state, gone, state.now(), change.max, state.session_walk);
+    const auto old = state.rows.old_keys(state.now(), change.max);
+    forgotten.unfinished = noted.size() == change.max || old.size() == change.max;
+    for (const auto id : forgotten.jobs) forget(state, state.job_that_exists(id));
+    state.drop_keys(old);
+    for (const auto id : unneeded) state.forget_session(id);
     return {forgotten};
 }
 
 bool is_anything_to_forget(State& state, ServiceTime now) {
-    if (!state.tables.to_forget(now, 1).empty() || !state.tables.old_keys(now, 1).empty())
-        return true;
+    if (!state.rows.to_forget(now, 1).empty() || !state.rows.old_keys(now, 1).empty()) return true;
     auto at = state.session_walk;
-    if (!unneeded_sessions(state, now, 1, at).empty()) return true;
+    if (!unneeded_sessions(state, {}, now, 1, at).empty()) return true;
     state.session_walk = at;
     return false;
 }

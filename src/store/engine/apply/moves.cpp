@@ -1,6 +1,7 @@
 #include "store/engine/apply/moves.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/zoo.h"
 
@@ -52,7 +53,72 @@ void promote_first_of_each_shape(State& state, const Thing& thing) {
                               [&](ShapeId shape) { promote(state, thing, shape, 1); });
 }
 
+// The first of a shape's jobs that are blocked on a thing are in memory then. One that cannot be
+// understood stands for none.
+void load_blocked(State& state, const Thing& thing, ShapeId shape, std::uint32_t wanted) {
+    for (std::size_t asked = wanted, readable = 0; readable < wanted;) {
+        std::vector<JobId> first;
+        state.lines().find_blocked(thing, shape, [&](JobId id) {
+            if (first.size() < asked) first.push_back(id);
+            return first.size() == asked;
+        });
+        state.load_jobs(first);
+        readable = static_cast<std::size_t>(std::count_if(
+            first.begin(), first.end(), [&](JobId id) { return state.readable(id) != nullptr; }));
+        if (first.size() < asked) return;
+        asked += wanted - std::min<std::size_t>(readable, wanted);
+    }
+}
+
+// Only who holds a thing frees it.
+void look_at_thing_of(State& state, const Thing& thing, ThingMoves moves) {
+    const auto& holders = state.holders;
+    moves.free = std::min(holders.free(thing) + moves.free, holders.max(thing));
+    look_at_thing(state, thing, moves);
+}
+
 }  // namespace
+
+// More than restore_line() may ask for, whatever the jobs that are moved hold or want.
+void look_at_thing(State& state, const Thing& thing, const ThingMoves& moves) {
+    const auto& [free, jobs, first_behind] = moves;
+    if (free == 0 || state.shapes.total(JobState::blocked) == 0) return;
+    const auto offered = std::min(free, promotion_window);
+    auto behind = first_behind;
+    for (auto room = state.room;
+         const auto shape = state.lines().next_shape_blocked_on(thing, behind); --room) {
+        if (room == 0) return;
+        const auto wanting = state.lines().wanting(thing, *shape, offered + jobs);
+        const auto staying = wanting - std::min(wanting, jobs);
+        load_blocked(state, thing, *shape, offered - std::min(offered, staying) + jobs);
+        behind = *shape;
+    }
+}
+
+void look_at_things(State& state, const JobRow& job) {
+    for (const auto& thing : job.things) {
+        const bool is_held = state.holders.is_held_by(thing, job.id);
+        look_at_thing_of(state, thing, {.free = is_held ? 1U : 0U, .jobs = 1});
+    }
+}
+
+// It may be the first that is.
+void look_at_things_before_blocking(State& state, const JobRow& job) {
+    for (const auto& thing : job.things) state.lines().next_shape_blocked_on(thing, 0);
+    look_at_things(state, job);
+}
+
+void look_at_things(State& state, const std::vector<const JobRow*>& jobs) {
+    std::map<Thing, ThingMoves> moved;
+    for (const auto* job : jobs) {
+        for (const auto& thing : job->things) {
+            auto& moves = moved[thing];
+            ++moves.jobs;
+            if (state.holders.is_held_by(thing, job->id)) ++moves.free;
+        }
+    }
+    for (const auto& [thing, moves] : moved) look_at_thing_of(state, thing, moves);
+}
 
 void move(State& state, JobRow& job, PlaceRow next) {
     const bool wanted = job.wants_its_things();

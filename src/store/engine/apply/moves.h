@@ -4,12 +4,27 @@
 //        somebody, and whoever leaves lets the next ones follow.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "store/engine/state/state.h"
 
 namespace perdure::store {
+
+// A step looks before it leaps (state/group_rows.h): whoever may follow when these jobs are moved,
+// and free what they hold, is in memory then.
+void look_at_things(State& state, const JobRow& job);
+void look_at_things(State& state, const std::vector<const JobRow*>& jobs);
+// The job will be blocked itself.
+void look_at_things_before_blocking(State& state, const JobRow& job);
+// The same for one thing.
+struct ThingMoves {
+    std::uint32_t free = 0;  // at most so many of it will be
+    std::uint32_t jobs = 0;  // so many that hold it or want it are moved, one after the other
+    ShapeId behind = 0;      // only the shapes behind this one are looked at
+};
+void look_at_thing(State& state, const Thing& thing, const ThingMoves& moves);
 
 // Moves a job. A job that leaves `ready` without its things lets the next ones have a look.
 void move(State& state, JobRow& job, PlaceRow next);

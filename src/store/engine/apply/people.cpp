@@ -60,6 +60,7 @@ ChangeReply apply(State& state, const Cancel& change) {
     const auto decision = decide_cancel(
         {.state = state_of(*job), .asks = run && job->attempt(run->epoch)->terms.asks});
     Cancelled reply{.kind = decision.kind};
+    if (decision.kind == CancelDecision::Kind::end_now) look_at_things(state, *job);
     switch (decision.kind) {
         case CancelDecision::Kind::already_ended: break;
         case CancelDecision::Kind::order_kill:
@@ -91,6 +92,7 @@ ChangeReply apply(State& state, const Hold& change) {
         return {Applied{}};
     }
     if (job->is_held_by_a_person()) return {Applied{}};
+    look_at_things_before_blocking(state, *job);
     auto stay = begin_stay(state, *job, Entry::at_the_end);
     stay.queue_deadline = state.now() + state.timing.held_by_person;
     if (zoo(Bug::hold_keeps_holders)) {

@@ -12,13 +12,16 @@
 
 namespace perdure::store {
 
-// Callbacks are made and waiters told, until nothing has ended that is not settled.
+// Callbacks are made and waiters told, until nothing has ended that is not settled: one step each.
 void settle_ends(State& state);
 
 // callbacks.cpp
 void make_callbacks(State& state, JobRow& job);
 // How the job has ended, for those who waited for it.
 Input input_of_ended(State& state, const JobRow& job);
+// All that make_callbacks() asks for is in memory then; and what input_of_ended() does.
+void look_at_callbacks(State& state, const JobRow& job);
+void look_at_input(State& state, const JobRow& job);
 
 // after.cpp. Why `after` cannot be: it names what is neither there nor in `earlier`, or is of
 // another tenant.

@@ -47,15 +47,22 @@ void take_over(State& state, JobRow& job, SessionId heir) {
 std::vector<JobId> inheritance(State& state, const SessionRow* previous) {
     std::vector<JobId> jobs;
     if (!previous) return jobs;
-    for (const auto& [key, mark] : state.runs_of(previous->id))
-        if (is_readable(state, key.second)) jobs.push_back(key.second);
+    for (const auto& [key, mark] : state.runs_of(previous->id)) jobs.push_back(key.second);
+    state.load_jobs(jobs);
+    std::erase_if(jobs, [&](JobId id) { return !is_readable(state, id); });
     return jobs;
 }
 
-void inherit(State& state, const SessionRow* previous, const ListedAttempts& on_disk,
+// What may end, or be brought back, is in memory then.
+void look(State& state, const std::vector<JobId>& inherited) {
+    std::vector<AttemptKey> attempts;
+    for (const auto id : inherited) attempts.push_back({id, running_job(state, id).second.epoch});
+    look_at_ends(state, attempts);
+}
+
+void inherit(State& state, const std::vector<JobId>& inherited, const ListedAttempts& on_disk,
              SessionOpened& opened) {
     const bool same_boot = opened.opening == Opening::take_over;
-    const auto inherited = inheritance(state, previous);
     for (const auto id : inherited) {
         const auto [job, run] = running_job(state, id);
         const AttemptKey attempt{id, run.epoch};
@@ -152,8 +159,10 @@ ChangeReply apply(State& state, const OpenSession& change) {
     const auto strangers = judge_strangers(state, change.directory, on_disk.strangers(owned), 0);
     opened.store_is_behind = is_store_behind(strangers);
     if (opened.store_is_behind) return {std::move(opened)};
+    const auto inherited = inheritance(state, previous);
+    look(state, inherited);
     add_session(state, change, previous);
-    inherit(state, previous, on_disk, opened);
+    inherit(state, inherited, on_disk, opened);
     bring_back(state, strangers, change.session, opened.seen);
     return {std::move(opened)};
 }

@@ -4,6 +4,7 @@
 #include "base/probe.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
+#include "store/engine/apply/moves.h"
 
 namespace perdure::store {
 namespace {
@@ -43,6 +44,10 @@ std::vector<Stranger> judge_strangers(State& state, const StateDirectory& direct
                                       const std::vector<const Listed*>& listed,
                                       std::uint64_t seen) {
     std::vector<Stranger> strangers;
+    std::vector<const JobRow*> reinstated;
+    std::vector<JobId> ids;
+    for (const auto* entry : listed) ids.push_back(entry->attempt.job);
+    state.load_jobs(ids);
     for (const auto* entry : listed) {
         const auto id = entry->attempt.job;
         const auto job = state.look_for(id);
@@ -50,7 +55,10 @@ std::vector<Stranger> judge_strangers(State& state, const StateDirectory& direct
         const auto facts = *job ? facts_of(state, **job, directory) : unknown(state, id);
         strangers.push_back(
             {entry->attempt, decide_reconcile(stranger_facts(facts, *entry, seen))});
+        if (strangers.back().decision.kind == ReconcileDecision::Kind::reinstate)
+            reinstated.push_back(*job);
     }
+    look_at_things(state, reinstated);
     return strangers;
 }
 

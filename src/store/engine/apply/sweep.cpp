@@ -99,6 +99,29 @@ std::vector<Swept::Attempt> Overdue::find() {
     return std::move(found_);
 }
 
+// All that this sweep may ask for is in memory then.
+void look(State& state, const Sweep& change, const std::vector<Swept::Attempt>& attempts) {
+    std::vector<AttemptKey> ends;
+    for (const auto& swept : attempts)
+        if (swept.end || swept.decision.order_back) ends.push_back(swept.attempt);
+    look_at_ends(state, ends);
+    state.load_jobs(change.waiting);
+    std::vector<const JobRow*> moved;
+    for (const auto id : change.waiting)
+        if (const auto* job = state.look_for(id).value_or(nullptr)) moved.push_back(job);
+    if (change.only_tell) return;
+    for (const auto& attempt : ends)
+        if (const auto* job = state.job(attempt.job)) moved.push_back(job);
+    look_at_things(state, moved);
+    for (const auto& thing : change.things) {
+        const auto jobs = std::count_if(moved.begin(), moved.end(), [&](const JobRow* job) {
+            return std::count(job->things.begin(), job->things.end(), thing) > 0;
+        });
+        look_at_thing(state, thing,
+                      {.free = state.holders.max(thing), .jobs = static_cast<std::uint32_t>(jobs)});
+    }
+}
+
 void carry_out(State& state, Swept::Attempt& swept) {
     if (swept.decision.order_back) return order_back(state, swept.attempt);
     if (!swept.end) return;
@@ -146,6 +169,7 @@ ChangeReply apply(State& state, const Sweep& change) {
     Overdue overdue(state, change.only_tell);
     swept.attempts = overdue.find();
     swept.unfinished = overdue.is_full();
+    look(state, change, swept.attempts);
     for (auto& attempt : swept.attempts)
         change.only_tell ? tell(state, attempt) : carry_out(state, attempt);
     for (const auto id : change.waiting) {

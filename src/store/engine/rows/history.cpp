@@ -27,6 +27,13 @@ std::string checkpoint_of(JobReader& reader, const JobRow& job, const AttemptRow
     fail_corrupt("an attempt that has saved a checkpoint has none");
 }
 
+// Zero: nobody has saved one.
+std::string checkpoint_of(JobReader& reader, const JobRow& job, Epoch saved) {
+    if (saved == Epoch{}) return {};
+    if (const auto* attempt = job.attempt(saved)) return checkpoint_of(reader, job, *attempt);
+    return checkpoint_of(reader, job, read_history(reader, job, saved, saved.next()).front());
+}
+
 }  // namespace
 
 std::vector<AttemptRow> read_history(JobReader& reader, const JobRow& job, Epoch from,
@@ -74,11 +81,15 @@ Epoch latest_checkpoint(JobReader& reader, JobRow& job, Epoch before) {
 
 std::string checkpoint_before(JobReader& reader, JobRow& job, Epoch epoch) {
     if (job.spec->effects == Effects::once || epoch.value <= 1) return {};  // it begins anew
-    const bool is_known = epoch == job.epoch && job.earlier;
-    const auto saved = is_known ? job.earlier->checkpoint : latest_checkpoint(reader, job, epoch);
-    if (saved == Epoch{}) return {};
-    if (const auto* attempt = job.attempt(saved)) return checkpoint_of(reader, job, *attempt);
-    return checkpoint_of(reader, job, read_history(reader, job, saved, saved.next()).front());
+    if (epoch == job.epoch && job.earlier)
+        return checkpoint_of(reader, job, job.earlier->checkpoint);
+    return checkpoint_of(reader, job, latest_checkpoint(reader, job, epoch));
+}
+
+std::string checkpoint_for(JobReader& reader, const JobRow& job, Epoch epoch,
+                           const EarlierAttempts& earlier) {
+    if (job.spec->effects == Effects::once || epoch.value <= 1) return {};  // it begins anew
+    return checkpoint_of(reader, job, earlier.checkpoint);
 }
 
 EvidenceRef evidence_of(JobReader& reader, JobId job, const AttemptRow& attempt) {

@@ -22,6 +22,9 @@ Epoch latest_checkpoint(JobReader& reader, JobRow& job, Epoch before);
 // What the latest attempt before `epoch` that saved something has left. For the newest it is known
 // which one that is.
 std::string checkpoint_before(JobReader& reader, JobRow& job, Epoch epoch);
+// The same for an attempt that is about to begin.
+std::string checkpoint_for(JobReader& reader, const JobRow& job, Epoch epoch,
+                           const EarlierAttempts& earlier);
 EvidenceRef evidence_of(JobReader& reader, JobId job, const AttemptRow& attempt);
 // What it is given at its start; nothing is read for a job that waited for nobody.
 std::vector<Input> inputs_of(RelationReader& reader, const JobRow& job);

@@ -86,7 +86,7 @@ struct Ready {
 };
 struct Blocked {
     Stay stay;
-    std::optional<Thing> on;  // nothing: held by a person
+    std::optional<Thing> on;  // empty: held by a person
 };
 struct Run {
     Epoch epoch;
@@ -157,7 +157,7 @@ struct JobRow {
     // release, and nobody knows.
     std::optional<bool> watched;
     PlaceRow place;
-    std::optional<PlaceRow> stored;  // the place that the tables show; nothing: a new job
+    std::optional<PlaceRow> stored;  // the place that the tables show; empty: a new job
     bool changed = false;            // since it was stored
     // Rows of one line that were read one after the other have numbers one after the other.
     std::uint64_t read_as = 0;
@@ -178,7 +178,7 @@ struct JobRow {
     bool wants_its_things(const PlaceRow& in) const;
     // Those before it are stored, and are hardly ever asked for.
     void keep_newest_attempt();
-    // The tables show it as it is. Called by whoever has written it.
+    // The tables show it as it is. Called by the writer.
     void mark_stored() {
         stored = place;
         changed = false;

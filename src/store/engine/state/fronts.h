@@ -40,7 +40,7 @@ public:
     const std::set<ShapeId>& damaged(const std::string& tenant) const;
     // How many jobs to read of a line: there is one budget for all of them.
     std::uint32_t read_max(std::uint32_t wanted) const;
-    // Behind whom to read an unread line: all before have left. Nothing: from its beginning on.
+    // Behind whom to read an unread line: all before have left. Empty: from its beginning on.
     std::optional<ClaimOrder> read_from(ShapeId id) const { return lines_.at(id).end; }
     // The first of a line, in order; `is_all`: there are no others.
     void read(ShapeId id, std::vector<ClaimOrder> front, bool is_all);

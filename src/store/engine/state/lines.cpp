@@ -7,8 +7,6 @@
 namespace perdure::store {
 namespace {
 
-constexpr std::uint32_t shapes_read_max = 64;
-
 const ClaimOrder& order_in(const PlaceRow& ready) { return std::get<Ready>(ready).stay.order; }
 
 }  // namespace
@@ -64,7 +62,6 @@ void Lines::note_written() {
     sorted_ = 0;
     blocked_.clear();
     wanting_.clear();
-    shapes_blocked_.clear();
 }
 
 // Who is in the line and not where the tables show it, if anywhere.
@@ -86,53 +83,98 @@ std::vector<ClaimOrder> Lines::entered(ShapeId shape, const std::optional<ClaimO
     return orders;
 }
 
-Lines::Read Lines::read(const LineQuery& query, const LineReader::TakeRow& take) {
-    const auto entered = this->entered(query.shape, query.behind);
-    auto next = entered.begin();
-    Read read;
-    const auto take_entered = [&] {
+// A part of one line: what the tables show, and who has entered since.
+class Lines::Reading {
+public:
+    Reading(const Lines& lines, const LineQuery& query, std::vector<ClaimOrder> entered)
+        : lines_(lines), query_(query), entered_(std::move(entered)) {}
+
+    template <class Take>
+    void take(const ClaimOrder& order, std::uint64_t read_as, const LineReader::LoadRow& load,
+              const Take& hand_over) {
+        last_ = order;
+        while (has_entered() && entered_[next_] < order && has_room()) take_entered(hand_over);
+        const auto* job = lines_.changed(order.job);
+        if (job && !lines_.is_where_tables_show(*job)) return;
+        is_cut_ = !has_room();
+        if (is_cut_) return;
+        hand_over(order, read_as, load);
+        ++read_.rows;
+    }
+    // So many rows there were. True: that is it; otherwise it has to be read on.
+    template <class Take>
+    bool end(std::uint32_t rows, const Take& hand_over) {
+        const bool is_end = rows < query_.max;
+        while (is_end && has_entered() && has_room()) take_entered(hand_over);
+        read_.is_all = is_end && !has_entered() && !is_cut_;
+        // All of them may have left since.
+        return is_end || read_.rows > 0;
+    }
+    LineQuery further() const {
+        auto query = query_;
+        if (last_) query.behind = last_;
+        return query;
+    }
+    const Read& read() const { return read_; }
+
+private:
+    bool has_entered() const { return next_ < entered_.size(); }
+    bool has_room() const { return read_.rows < query_.max; }
+    template <class Take>
+    void take_entered(const Take& hand_over) {
         const auto never = []() -> JobRow {
             fail_corrupt("a job that has just come is not there");
         };
-        take(*next++, 0, never);
-        ++read.rows;
-    };
-    std::optional<ClaimOrder> last = query.behind;
-    bool is_cut = false;
-    const auto take_written = [&](const ClaimOrder& order, std::uint64_t read_as,
-                                  const LineReader::LoadRow& load) {
-        last = order;
-        while (next != entered.end() && *next < order && read.rows < query.max) take_entered();
-        const auto* job = changed(order.job);
-        if (job && !is_where_tables_show(*job)) return;
-        is_cut = read.rows == query.max;
-        if (is_cut) return;
-        take(order, read_as, load);
-        ++read.rows;
-    };
-    for (;;) {
-        auto part = query;
-        part.behind = last;
-        const bool is_end = written_.read_line(part, take_written) < part.max;
-        while (is_end && next != entered.end() && read.rows < query.max) take_entered();
-        read.is_all = is_end && next == entered.end() && !is_cut;
-        // All of them may have left since.
-        if (is_end || read.rows > 0) return read;
+        hand_over(entered_[next_++], 0, never);
+        ++read_.rows;
     }
+
+    const Lines& lines_;
+    LineQuery query_;
+    std::vector<ClaimOrder> entered_;
+    std::size_t next_ = 0;
+    std::optional<ClaimOrder> last_;
+    bool is_cut_ = false;
+    Read read_;
+};
+
+std::vector<Lines::Read> Lines::read(const std::vector<LineQuery>& queries,
+                                     const LineReader::TakeRowOf& take) {
+    std::vector<Reading> all;
+    std::vector<std::size_t> open;  // of them
+    for (const auto& query : queries) {
+        open.push_back(all.size());
+        all.emplace_back(*this, query, entered(query.shape, query.behind));
+    }
+    const auto take_of = [&](std::size_t at) {
+        return [&take, at](const ClaimOrder& order, std::uint64_t read_as,
+                           const LineReader::LoadRow& load) { take(at, order, read_as, load); };
+    };
+    while (!open.empty()) {
+        std::vector<LineQuery> parts;
+        for (const auto at : open) parts.push_back(all[at].further());
+        const auto rows =
+            written_.read_lines(parts, [&](std::size_t part, const ClaimOrder& order,
+                                           std::uint64_t read_as, const LineReader::LoadRow& load) {
+                all[open[part]].take(order, read_as, load, take_of(open[part]));
+            });
+        std::vector<std::size_t> left;
+        for (std::size_t part = 0; part < open.size(); ++part)
+            if (!all[open[part]].end(rows[part], take_of(open[part]))) left.push_back(open[part]);
+        open = std::move(left);
+    }
+    std::vector<Read> read;
+    for (const auto& reading : all) read.push_back(reading.read());
+    return read;
 }
 
 std::optional<ShapeId> Lines::next_shape_blocked_on(const Thing& thing, ShapeId behind) {
-    const auto [known, is_new] = shapes_blocked_.try_emplace(thing);
-    auto& first = known->second;
-    if (is_new) first = written_.shapes_blocked_on(thing, 0, shapes_read_max);
     std::optional<ShapeId> next;
-    const auto found = std::upper_bound(first.begin(), first.end(), behind);
-    if (found != first.end()) {
-        next = *found;
-    } else if (first.size() == shapes_read_max) {
-        const auto further = written_.shapes_blocked_on(thing, behind, 1);
-        if (!further.empty()) next = further.front();
-    }
+    const auto* part = &written_.shapes_blocked_on(thing, 0);
+    while (!part->is_all && part->rows.back() <= behind)
+        part = &written_.shapes_blocked_on(thing, part->rows.back());
+    const auto found = std::upper_bound(part->rows.begin(), part->rows.end(), behind);
+    if (found != part->rows.end()) next = *found;
     auto at = blocked_.upper_bound({thing, behind});
     while (at != blocked_.end() && at->first.first == thing && at->second.entered.empty()) ++at;
     if (at == blocked_.end() || at->first.first != thing) return next;
@@ -153,7 +195,7 @@ void Lines::find_blocked(const Thing& thing, ShapeId shape,
     auto next = entered.begin();
     bool is_found = false;
     bool all_left = true;
-    written_.find_blocked(thing, shape, line.left, [&](const ClaimOrder& order) {
+    written_.find_blocked({thing, shape}, line.left, [&](const ClaimOrder& order) {
         while (!is_found && next != entered.end() && *next < order) is_found = is_it(next++->job);
         if (is_found) return true;
         if (next != entered.end() && *next == order) ++next;
@@ -172,7 +214,7 @@ std::uint32_t Lines::wanting(const Thing& thing, ShapeId shape, std::uint32_t en
     const auto found = wanting_.find({thing, shape});
     const std::int64_t more = found == wanting_.end() ? 0 : found->second;
     const auto asked = enough + static_cast<std::uint32_t>(std::max<std::int64_t>(-more, 0));
-    const auto all = std::int64_t{written_.wanting(thing, shape, asked)} + more;
+    const auto all = std::int64_t{written_.wanting({thing, shape}, asked)} + more;
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(all, 0, enough));
 }
 

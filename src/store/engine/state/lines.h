@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/engine/tables.h"
+#include "store/engine/state/group_rows.h"
 
 namespace perdure::store {
 
@@ -20,7 +20,7 @@ using JobsInMemory = std::unordered_map<std::uint64_t, JobRow>;
 
 class Lines {
 public:
-    Lines(LineReader& written, const JobsInMemory& jobs) : written_(written), jobs_(jobs) {}
+    Lines(GroupRows& written, const JobsInMemory& jobs) : written_(written), jobs_(jobs) {}
 
     // The job has come from there; null: it is new.
     void note_move(const JobRow& job, const PlaceRow* from);
@@ -29,13 +29,14 @@ public:
     // The tables show all.
     void note_written();
 
-    // A part of a shape's line. `rows`: how many `take` was called for; `is_all`: nobody is behind
-    // them.
+    // A part of each shape's line. `rows`: how many `take` was called for; `is_all`: nobody is
+    // behind them.
     struct Read {
         std::uint32_t rows = 0;
         bool is_all = false;
     };
-    Read read(const LineQuery& query, const LineReader::TakeRow& take);
+    std::vector<Read> read(const std::vector<LineQuery>& queries,
+                           const LineReader::TakeRowOf& take);
 
     // The first shape behind one of which a job may be blocked on the thing.
     std::optional<ShapeId> next_shape_blocked_on(const Thing& thing, ShapeId behind);
@@ -48,7 +49,7 @@ public:
     void note_kept(JobId job) { kept_.insert(job); }
 
 private:
-    using ThingLine = std::pair<Thing, ShapeId>;
+    class Reading;
     struct BlockedLine {
         std::set<ClaimOrder> entered;    // who was put there, or put back, by this group
         std::optional<ClaimOrder> left;  // up to here all whom the tables show have left
@@ -61,7 +62,7 @@ private:
     void change_wanting(const JobRow& job, int step);
     std::vector<ClaimOrder> entered(ShapeId shape, const std::optional<ClaimOrder>& behind);
 
-    LineReader& written_;
+    GroupRows& written_;
     const JobsInMemory& jobs_;
     std::set<JobId> kept_;
 
@@ -71,8 +72,6 @@ private:
     std::size_t sorted_ = 0;                                            // how many
     std::map<ThingLine, BlockedLine> blocked_;
     std::map<ThingLine, std::int64_t> wanting_;  // more than the tables show, or fewer
-    // As the tables show it: the first of them.
-    std::map<Thing, std::vector<ShapeId>> shapes_blocked_;
 };
 
 }  // namespace perdure::store

@@ -21,14 +21,15 @@ State::State(Tables& of, const Timing& t, const QueueWeights& weights, DamageBoo
              Contents contents)
     : timing(t),
       tables(of),
+      rows(of),
       book(b),
       shapes(contents, pending, b),
       fronts(shapes, weights),
       holders(contents, pending, b),
-      relations(tables.relations(), pending),
+      relations(rows, pending),
       debts(contents, pending),
       service(contents.service),
-      lines_(tables.lines(), jobs_),
+      lines_(rows, jobs_),
       highest_job_(contents.highest_job),
       servers_(std::move(contents.servers)) {
     written_tick_ = service.clock.tick;

@@ -63,18 +63,20 @@ std::vector<AddedRow> Relations::added(JobId parent) {
 }
 
 std::optional<JobId> Relations::made(const CallbackOf& of) {
-    const auto found = made_.find({of.job, of.generation, of.number});
+    const auto found = made_.find(name_of(of));
     if (found != made_.end()) return found->second;
     return written_.made(of);
 }
 
 void Relations::await(NewAwaited row) {
+    written_.leap();
     begun_[row.job].push_back({row.after, row.ended});
     if (!row.ended) joined_[row.after.job].push_back(row.job);
     pending_.relations.emplace_back(std::in_place_type<NewAwaited>, std::move(row));
 }
 
 void Relations::tell(ToldWaiters told) {
+    written_.leap();
     const auto& [other, ended, last] = told;
     if (const auto joined = joined_.find(other); joined != joined_.end()) {
         for (const auto job : joined->second) {
@@ -89,12 +91,14 @@ void Relations::tell(ToldWaiters told) {
 }
 
 void Relations::add(JobId parent, const AddedRow& row) {
+    written_.leap();
     pending_.relations.emplace_back(NewAdded{parent, row});
     added_[parent].push_back(row);
 }
 
 void Relations::note_made(const CallbackOf& of, JobId job) {
-    made_.emplace(MadeKey{of.job, of.generation, of.number}, job);
+    written_.leap();
+    made_.emplace(name_of(of), job);
     pending_.relations.emplace_back(NewMade{of, job});
 }
 

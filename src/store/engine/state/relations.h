@@ -5,16 +5,15 @@
 
 #include <cstdint>
 #include <map>
-#include <tuple>
 #include <vector>
 
-#include "store/engine/tables.h"
+#include "store/engine/state/group_rows.h"
 
 namespace perdure::store {
 
 class Relations : public RelationReader {
 public:
-    Relations(RelationReader& written, WriteSet& pending) : written_(written), pending_(pending) {}
+    Relations(GroupRows& written, WriteSet& pending) : written_(written), pending_(pending) {}
 
     std::vector<KnownAwaited> facts(JobId job) override;
     std::vector<AwaitedView> awaited(JobId job) override;
@@ -37,9 +36,7 @@ private:
     // What a waiter was told of it by this group.
     const Input* told(JobId other, JobId waiter) const;
 
-    using MadeKey = std::tuple<JobId, std::uint32_t, std::uint32_t>;
-
-    RelationReader& written_;
+    GroupRows& written_;
     WriteSet& pending_;
 
     // Of this group.
@@ -47,7 +44,7 @@ private:
     std::map<JobId, std::vector<JobId>> joined_;       // those of them that wait for this one
     std::map<JobId, ToldWaiters> told_;                // by the one that has ended
     std::map<JobId, std::vector<AddedRow>> added_;
-    std::map<MadeKey, JobId> made_;
+    std::map<MadeName, JobId> made_;
 };
 
 }  // namespace perdure::store

@@ -36,12 +36,17 @@ JobRow* State::loaded(JobId id) {
     return found == jobs_.end() ? nullptr : &found->second;
 }
 
+bool State::is_unloaded(JobId id) const {
+    return !jobs_.contains(id.value) && id <= highest_job_ && !forgotten_.contains(id) &&
+           !rows.has_answer_for(id) && !book.why_isolated(id);
+}
+
 JobRow* State::job(JobId id) {
     at = id;
     if (auto* found = loaded(id)) return found;
     if (id > highest_job_ || forgotten_.contains(id)) return nullptr;
     leave_alone_if_damaged(id);
-    auto loaded = tables.jobs().job(id);
+    auto loaded = rows.job(id);
     return loaded ? &add(std::move(*loaded)) : nullptr;
 }
 
@@ -80,6 +85,7 @@ JobRow& State::add_ready(JobId id, const LineReader::LoadRow& load) {
 }
 
 void State::touch(JobRow& job) {
+    rows.leap();
     if (job.changed) return;
     job.changed = true;
     pending.jobs.push_back(&job);
@@ -120,6 +126,7 @@ void State::index(const JobRow& job, int step) {
 
 // A new job is in no place yet: it is not taken out of one.
 void State::put(JobRow& job, PlaceRow next) {
+    rows.leap();
     at = job.id;
     const bool is_new = !job.stored && !job.changed;
     if (!is_new) index(job, -1);
@@ -132,6 +139,7 @@ void State::put(JobRow& job, PlaceRow next) {
 }
 
 void State::forget(JobRow& job) {
+    rows.leap();
     index(job, -1);
     lines_.leave(job, job.place);
     if (job.changed) std::erase(pending.jobs, &job);
@@ -147,6 +155,7 @@ void State::forget(JobRow& job) {
 }
 
 void State::keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string* bytes) {
+    rows.leap();
     auto& kept = kind == Large::checkpoint ? attempt.checkpoint : attempt.evidence;
     const AttemptKey key{job.id, attempt.epoch};
     if (kept.where == Kept::Where::apart) pending.large.push_back({key, kind, std::nullopt});
@@ -168,14 +177,14 @@ std::string State::JobRows::large(AttemptKey attempt, Large kind) {
         return c.attempt == attempt && c.kind == kind;
     });
     if (found != pending.rend() && found->bytes) return *found->bytes;
-    return of_.tables.jobs().large(attempt, kind);
+    return of_.rows.large(attempt, kind);
 }
 
 std::optional<IdempotencyRow> State::JobRows::idempotency(const std::string& tenant,
                                                           const std::string& key) {
     const auto found = of_.pending.keys.find({tenant, key});
     if (found != of_.pending.keys.end()) return found->second;
-    return of_.tables.jobs().idempotency(tenant, key);
+    return of_.rows.idempotency(tenant, key);
 }
 
 const State::Runs& State::runs_of(SessionId session) const {
@@ -222,11 +231,13 @@ const SessionRow& State::session_that_exists(SessionId id) const {
 }
 
 SessionRow& State::change_session(SessionId id) {
+    rows.leap();
     changed_sessions_.insert(id);
     return const_cast<SessionRow&>(session_that_exists(id));
 }
 
 SessionRow& State::add_session(SessionRow session) {
+    rows.leap();
     const auto id = session.id;
     const auto place = place_of(session.directory);
     pending.directories.push_back({place, id});
@@ -278,11 +289,9 @@ void State::put_key(const JobSpec& spec, const IdempotencyRow& row) {
     pending.keys.insert_or_assign({spec.tenant, *spec.idempotency_key}, row);
 }
 
-std::uint32_t State::drop_old_keys(std::uint32_t max) {
-    const auto old = tables.old_keys(now(), max);
+void State::drop_keys(const std::vector<KeyName>& old) {
     for (const auto& name : old)
         if (!pending.keys.contains(name)) pending.old_keys.insert(name);
-    return static_cast<std::uint32_t>(old.size());
 }
 
 bool State::isolate_last(const Error& why) {
@@ -330,6 +339,12 @@ void State::let_go(JobId id) {
     jobs_.erase(found);
 }
 
+void State::forget_jobs() {
+    PERDURE_ASSERT(pending.jobs.empty());
+    jobs_.clear();
+    jobs_bytes_ = 0;
+}
+
 // What runs is asked for again soon, what has ended hardly ever.
 void State::trim() {
     PERDURE_ASSERT(pending.jobs.empty());
@@ -347,8 +362,7 @@ void State::trim() {
     });
     // Were few let go at a time, it would be done all the time.
     if (jobs_.size() <= jobs_max / 2 && jobs_bytes_ <= bytes_max / 2) return;
-    jobs_.clear();
-    jobs_bytes_ = 0;
+    forget_jobs();
 }
 
 }  // namespace perdure::store

@@ -21,6 +21,7 @@
 #include "store/engine/rows/rows.h"
 #include "store/engine/state/debts.h"
 #include "store/engine/state/fronts.h"
+#include "store/engine/state/group_rows.h"
 #include "store/engine/state/holders.h"
 #include "store/engine/state/lines.h"
 #include "store/engine/state/relations.h"
@@ -45,6 +46,7 @@ public:
 
     const Timing timing;
     Tables& tables;
+    GroupRows rows;  // that the group asks its tables for
     DamageBook& book;
     WriteSet pending;
     Shapes shapes;
@@ -90,6 +92,16 @@ public:
     JobRow& add(JobRow job);
     JobRow& add_ready(JobId id, const LineReader::LoadRow& load);
     JobRow* loaded(JobId id);  // if it is in memory
+    // Whether the tables have to be asked for it.
+    bool is_unloaded(JobId id) const;
+    // All at once, of those that are not in memory.
+    template <class Ids>
+    void load_jobs(const Ids& ids) {
+        std::set<JobId> unloaded;
+        for (const JobId id : ids)
+            if (is_unloaded(id)) unloaded.insert(id);
+        rows.load_jobs(std::move(unloaded));
+    }
     void leave_alone_if_damaged(JobId id) const;
     void touch(JobRow& job);
     void put(JobRow& job, PlaceRow next);
@@ -158,12 +170,14 @@ public:
     // Idempotency keys.
     std::optional<IdempotencyRow> key(const JobSpec& spec);
     void put_key(const JobSpec& spec, const IdempotencyRow& row);
-    std::uint32_t drop_old_keys(std::uint32_t max);  // how many
+    void drop_keys(const std::vector<KeyName>& old);
 
     // Writes everything that has changed: once, before the commit.
     void save_all();
     // Jobs that have ended are let go, and others when there are too many.
     void trim();
+    // All jobs are let go, as if there were no room for any: the next group has to load its own.
+    void forget_jobs();
 
 private:
     State(Tables& tables, const Timing& timing, const QueueWeights& weights, DamageBook& book,
@@ -189,9 +203,9 @@ private:
     class JobRows : public JobReader {
     public:
         explicit JobRows(State& of) : of_(of) {}
-        std::optional<JobRow> job(JobId id) override { return of_.tables.jobs().job(id); }
+        std::optional<JobRow> job(JobId id) override { return of_.rows.job(id); }
         std::vector<AttemptRow> history(JobId job, Epoch from, Epoch before) override {
-            return of_.tables.jobs().history(job, from, before);
+            return of_.rows.history(job, from, before);
         }
         std::string large(AttemptKey attempt, Large kind) override;
         std::optional<IdempotencyRow> idempotency(const std::string& tenant,

@@ -68,7 +68,7 @@ std::int64_t checksum_of(std::int64_t id, std::string_view body) {
     return static_cast<std::int64_t>(hash >> 1);
 }
 
-// What `read` makes of a row; nothing if it, or its checksum at `column`, is not good.
+// What `read` makes of a row; empty if it, or its checksum at `column`, is not good.
 template <class Read>
 auto if_good(const Found& row, int column, std::int64_t id, Read read)
     -> std::optional<decltype(read())> {

@@ -20,7 +20,7 @@ struct KeyColumn {
 // In the order of the primary key. Empty: there is no such table.
 std::vector<KeyColumn> key_of_table(Connection& connection, const std::string& table);
 
-// Nothing: that is no name of a row of this table.
+// Empty: that is no name of a row of this table.
 std::optional<RowKey> parse_row_name(const std::vector<KeyColumn>& columns, std::string_view name);
 // The first columns of a query, as many as `columns`.
 RowKey key_in(const Found& row, const std::vector<KeyColumn>& columns);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace perdure::store::sqlite {
@@ -39,8 +38,13 @@ std::string insert_alike(const std::string& how, const std::vector<std::size_t>&
     return sql;
 }
 
+bool has_bytes(const Value& value) {
+    return value.kind == Value::Kind::text || value.kind == Value::Kind::blob;
+}
+
 bool are_same(const Value& a, const Value& b) {
-    return a.kind == b.kind && a.number == b.number && a.bytes == b.bytes;
+    if (a.kind != b.kind) return false;
+    return has_bytes(a) ? a.bytes == b.bytes : a.number == b.number;
 }
 
 }  // namespace
@@ -67,19 +71,15 @@ bool BatchInsert::is_like_the_first(std::initializer_list<Value> row) const {
     });
 }
 
-bool BatchInsert::fits(std::initializer_list<Value> row) const {
-    const auto size = std::accumulate(
-        row.begin(), row.end(), bytes_.size(),
-        [](std::size_t sum, const Value& value) { return sum + value.bytes.size(); });
-    return size <= bytes_max;
-}
-
 void BatchInsert::add(std::initializer_list<Value> row) {
-    if (!fits(row)) finish();
-    if (!fits(row)) return one_.run_one(row);
+    std::size_t size = 0;
+    for (const auto& value : row) size += value.bytes.size();
+    if (bytes_.size() + size > bytes_max) finish();
+    if (size > bytes_max) return one_.run_one(row);
     are_alike_ = waiting_.empty() || (are_alike_ && is_like_the_first(row));
     for (const auto& value : row) {
         auto& kept = waiting_.emplace_back(value);
+        if (!has_bytes(value)) continue;
         const auto start = bytes_.size();
         bytes_.append(value.bytes);
         kept.bytes = std::string_view(bytes_).substr(start);

@@ -27,7 +27,6 @@ private:
     static constexpr std::size_t rows_max = 32;
     static constexpr std::size_t bytes_max = 64 * 1024;
 
-    bool fits(std::initializer_list<Value> row) const;
     bool is_like_the_first(std::initializer_list<Value> row) const;
     void write_many();
     int write_alike();

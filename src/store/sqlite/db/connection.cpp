@@ -77,7 +77,8 @@ void configure_once() {
 
 Connection::Connection(const std::string& path, Access access) : path_(path) {
     configure_once();
-    const int flags = flags_for(access) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    const int flags =
+        flags_for(access) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW;
     const int code = sqlite3_open_v2(name_for(path, access).c_str(), &handle_, flags, nullptr);
     if (code != SQLITE_OK) {
         const auto failure =

@@ -74,7 +74,7 @@ public:
     }
 
     // What its statements have done: about 10 to 60 for each row that is found by its key. Counted
-    // only for whoever has asked for it; for tests.
+    // only for a caller that has asked for it; for tests.
     void count_steps() { counts_steps_ = true; }
     bool counts_steps() const { return counts_steps_; }
     void add_steps(int steps) { steps_ += static_cast<std::uint64_t>(steps); }

@@ -9,6 +9,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -42,6 +43,12 @@ public:
 
     void close() {
         if (thread_) thread_->join();
+    }
+
+    // On the desk, between two other calls; nobody is answered.
+    void post(std::function<void()> call) {
+        if (!thread_) return call();
+        boost::asio::post(*thread_, std::move(call));
     }
 
     // What `call()` returns, when `afterwards(std::unique_ptr<Answer>)` gives it; both run on the

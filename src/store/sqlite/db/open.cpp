@@ -6,6 +6,7 @@
 #include <string>
 
 #include "store/sqlite/db/durable_file.h"
+#include "store/sqlite/db/origin.h"
 
 namespace perdure::store::sqlite {
 
@@ -51,6 +52,7 @@ void prepare_writer(Connection& connection, const Schema& schema, Durability dur
     const int version =
         schema_version(connection, schema);  // one of somebody else is left as it is
     if (version == 0 && !connection.is_in_memory()) throw without_schema(connection.path());
+    refuse_backup(connection);
     // SQLite opens what it must not write as read-only without a word.
     if (sqlite3_db_readonly(connection.handle(), "main") == 1)
         throw Failure{error(Errc::unavailable,
@@ -64,6 +66,8 @@ void prepare_writer(Connection& connection, const Schema& schema, Durability dur
     connection.run(pragma_for(durability));
     connection.run("PRAGMA secure_delete = OFF");
     connection.run("PRAGMA temp_store = MEMORY");
+    // A log that had to grow, because somebody read for long, is cut off when it begins anew.
+    connection.run("PRAGMA journal_size_limit = 67108864");
     connection.run("PRAGMA cache_size = -16000");
     connection.run("PRAGMA trusted_schema = OFF");
     migrate(connection, schema);

@@ -246,26 +246,26 @@ void PlaceTables::insert_ready(const JobRow& job, const Ready& ready, std::strin
 
 void PlaceTables::insert(const JobRow& job) {
     const auto life = encode_life(job);
-    const auto wake = wake_at(job);
     if (const auto* ready = job.in<Ready>()) {
         insert_ready(job, *ready, life);
     } else if (const auto* timer = job.in<Timer>()) {
         insert_timer_.run_one(
-            {job.id, timer->due, timer->date, timer->avoid, wake, Value::blob(life)});
+            {job.id, timer->due, timer->date, timer->avoid, wake_at(job), Value::blob(life)});
     } else if (const auto* blocked = job.in<Blocked>()) {
         const auto& stay = blocked->stay;
         const Value kind = blocked->on ? Value(code(blocked->on->kind)) : Value(nullptr);
         const Value name = blocked->on ? Value(blocked->on->name) : Value(nullptr);
         insert_blocked_.run_one({job.id, job.spec->tenant, kind, name, job.shape,
                                  rank_of(stay.order), stay.order.since, stay.queue_deadline,
-                                 avoided(stay), avoided_until(stay), wake, Value::blob(life)});
+                                 avoided(stay), avoided_until(stay), wake_at(job),
+                                 Value::blob(life)});
     } else if (const auto* wait_row = job.in<Wait>()) {
-        insert_wait_.run_one({job.id, wait_row->queue_deadline, wake, Value::blob(life)});
+        insert_wait_.run_one({job.id, wait_row->queue_deadline, wake_at(job), Value::blob(life)});
     } else if (const auto* run = job.in<Run>()) {
         const auto ordered = run->recalled ? std::optional(Cause::evicted) : run->order;
         const Value order = ordered ? Value(code(*ordered)) : Value(nullptr);
         insert_run_.add({job.id, run->session, run->assignment, code(run->state),
-                         run->confirm_deadline, order, wake, Value::blob(life)});
+                         run->confirm_deadline, order, wake_at(job), Value::blob(life)});
     } else if (const auto* outcome = job.in<Outcome>()) {
         insert_outcome_.add({job.id, code(outcome->state), code(outcome->cause), outcome->rule,
                              outcome->may_have_run, outcome->discarded, outcome->ended_at,

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "base/assert.h"
 #include "store/engine/damage_book.h"
 #include "store/engine/tables.h"
 #include "store/sqlite/db/connection.h"
@@ -28,6 +29,9 @@ public:
     void write(WriteSet& set, JobId& at) override;
     void write_one_by_one() override { places_.write_one_by_one(); }
     bool has_job(JobId id) override;
+    // In simulations: there a late load is a broken invariant (G1).
+    void forbid_late_loads() { forbids_late_loads_ = true; }
+    void note_late_load() override { PERDURE_ASSERT(!forbids_late_loads_); }
 
     std::vector<ForgetNote> to_forget(ServiceTime now, std::uint32_t max) override {
         return places_.to_forget(now, max);
@@ -56,6 +60,7 @@ private:
     SmallTables small_;
     Leftovers leftovers_;
     std::optional<Transaction> transaction_;
+    bool forbids_late_loads_ = false;
 };
 
 }  // namespace perdure::store::sqlite

@@ -18,8 +18,10 @@ Wakes::Wakes(Connection& c)
           c, "DELETE FROM ready_wake WHERE wake_at = ? AND shape = ? AND rank = ? AND since = ?") {}
 
 void Wakes::add(ServiceTime wake_at, ShapeId shape, std::int64_t rank, ServiceTime since) {
-    if (written_.emplace(wake_at.us, shape, rank, since.us).second)
-        insert_.run({wake_at, shape, rank, since});
+    const Wake wake{wake_at.us, shape, rank, since.us};
+    if (wake == last_) return;  // mostly
+    last_ = wake;
+    if (written_.insert(wake).second) insert_.run({wake_at, shape, rank, since});
 }
 
 void Wakes::remove_if_unused(const Wake& wake) {
@@ -35,6 +37,7 @@ void Wakes::tidy() {
     // Faster than they are written, so that they cannot pile up.
     const auto batch = static_cast<std::int64_t>(2 * written_.size() + 8);
     written_.clear();
+    last_ = {};
     std::vector<Wake> wakes;
     {
         const auto& [at, shape, rank, since] = tidied_;

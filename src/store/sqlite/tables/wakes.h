@@ -27,6 +27,7 @@ private:
 
     Statement insert_, next_, is_used_, delete_;
     std::set<Wake> written_;  // since the last tick
+    Wake last_{};             // of these
     Wake tidied_{INT64_MIN, 0, 0, 0};
 };
 

@@ -1,0 +1,134 @@
+// GET and POST /v1/tokens, POST /v1/tokens/NAME/revoke, GET /v1/audit.
+#include "api/handlers/handlers.h"
+#include "api/handlers/reading.h"
+#include "core/job/submit.h"
+#include "wire/json_writer.h"
+#include "wire/text_time.h"
+
+namespace perdure::handlers {
+namespace {
+
+struct NewToken {
+    std::string name;
+    std::string role = "submitter";
+    std::string tenant;
+    std::optional<Duration> expires_in;
+};
+
+constexpr auto expiry_max = days(3650);
+
+const std::array<JsonField<NewToken>, 4> token_fields = {{
+    {"name", [](const JsonCursor& at, NewToken& into) { at.read(into.name); }, Need::required},
+    {"role", [](const JsonCursor& at, NewToken& into) { at.read(into.role); }},
+    {"tenant", [](const JsonCursor& at, NewToken& into) { at.read(into.tenant); }},
+    {"expires_in", [](const JsonCursor& at, NewToken& into) { at.read(into.expires_in); }},
+}};
+
+void write_token(JsonWriter& out, const Token& token) {
+    out.begin_object();
+    out.field("name", token.name);
+    out.field("role", to_string(token.role));
+    if (!token.tenant.empty()) out.field("tenant", token.tenant);
+    out.field("created_by", token.created_by);
+    out.field("created_at", time_text(token.created_at));
+    if (token.expires_at) out.field("expires_at", time_text(*token.expires_at));
+    out.end_object();
+}
+
+Error no_tokens() { return error(Errc::unavailable, "this server keeps no tokens"); }
+
+std::optional<Misfit> find_fault(const NewToken& wanted) {
+    const auto role = role_named(wanted.role);
+    if (!is_name(wanted.name))
+        return Misfit{"must be 1 to 64 of a-z 0-9 . _ - and begin with a letter or digit",
+                      "$.name"};
+    if (!role) return Misfit{"must be viewer, submitter, operator, worker or admin", "$.role"};
+    if (!wanted.tenant.empty() && !is_name(wanted.tenant))
+        return Misfit{"is no name of a tenant", "$.tenant"};
+    const bool is_for_all = *role == Role::worker || *role == Role::admin;
+    if (!wanted.tenant.empty() && is_for_all)
+        return Misfit{"workers and administrators serve all tenants: leave it out", "$.tenant"};
+    if (wanted.expires_in && (*wanted.expires_in <= Duration{} || *wanted.expires_in > expiry_max))
+        return Misfit{"must be longer than zero and at most 3650d", "$.expires_in"};
+    return std::nullopt;
+}
+
+}  // namespace
+
+Task<Response> list_tokens(Api& api, const Request& request) {
+    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    const auto* tokens = api.options.access.tokens;
+    if (!tokens) co_return problem(no_tokens());
+    Response response;
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.key("tokens");
+    out.begin_array();
+    for (const auto& token : tokens->list()) write_token(out, token);
+    out.end_array();
+    out.end_object();
+    co_return response;
+}
+
+// The only answer that ever has the secret.
+Task<Response> create_token(Api& api, const Request& request) {
+    if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
+    NewToken wanted;
+    if (const auto misfit = read_body<NewToken>(request, token_fields, wanted))
+        co_return problem(*misfit);
+    if (const auto misfit = find_fault(wanted)) co_return problem(*misfit);
+    auto* tokens = api.options.access.tokens;
+    if (!tokens) co_return problem(no_tokens());
+    const auto now = api.clock.wall();
+    Token token{.name = wanted.name,
+                .role = *role_named(wanted.role),
+                .tenant = wanted.tenant,
+                .created_by = request.caller,
+                .created_at = now};
+    if (wanted.expires_in) token.expires_at = now + *wanted.expires_in;
+    const auto secret = tokens->create(token);
+    if (!secret) co_return problem(secret.error());
+    Response response{.status = 201};
+    response.subject = wanted.name;
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.field("token", *secret);
+    out.key("about");
+    write_token(out, token);
+    out.end_object();
+    co_return response;
+}
+
+Task<Response> revoke_token(Api& api, const Request& request) {
+    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    auto* tokens = api.options.access.tokens;
+    if (!tokens) co_return problem(no_tokens());
+    if (auto revoked = tokens->revoke(request.names.front()); !revoked)
+        co_return problem(revoked.error());
+    Response response;
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.field("revoked", request.names.front());
+    out.end_object();
+    co_return response;
+}
+
+Task<Response> list_audit(Api& api, const Request& request) {
+    QueryReader query(request);
+    const auto count = read_page_size(query);
+    const auto word = query.text("about").value_or("");
+    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    auto* audit = api.options.access.audit;
+    if (!audit) co_return problem(error(Errc::unavailable, "this server keeps no audit log"));
+    Response response;
+    response.body = R"({"records":[)";
+    const char* between = "";
+    for (const auto& line : audit->newest(count, word)) {
+        response.body += between + line;
+        between = ",";
+    }
+    response.body += "]}";
+    co_return response;
+}
+
+}  // namespace perdure::handlers

@@ -1,0 +1,24 @@
+// Parts of lines, with their jobs in memory: what claims look for who is first in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "store/engine/state/state.h"
+
+namespace perdure::store {
+
+// A part of a line, as it was read.
+struct LinePart {
+    std::vector<ClaimOrder> jobs;
+    bool is_all = false;      // there is nothing behind them
+    bool is_damaged = false;  // a row among them could not be understood
+};
+
+// One for each query.
+std::vector<LinePart> read_lines(State& state, std::vector<LineQuery> queries);
+LinePart read_line(State& state, ShapeId shape, const std::optional<ClaimOrder>& behind,
+                   std::uint32_t max);
+
+}  // namespace perdure::store
