@@ -63,7 +63,8 @@ TEST(Errc, every_code_has_a_spelling_of_its_own) {
         all += std::string(to_string(static_cast<Errc>(i))) + " ";
     EXPECT_EQ(
         all,
-        "invalid not_found gone conflict fenced overloaded unavailable outcome_unknown corrupt ");
+        "invalid not_found gone conflict unauthenticated forbidden fenced overloaded unavailable "
+        "outcome_unknown corrupt ");
 }
 
 }  // namespace

@@ -243,11 +243,13 @@ TEST_P(RowBudgetOfReads, one_job_with_as_many_attempts) {
     const auto worker = open_session();
     const auto id = submit(Wanted::job());
     const auto stream = session(worker).stream;
+    // Again at once, however often.
+    const AttemptEnd evicted{.cause = Cause::evicted, .ran = Ran::yes, .reported = true};
     for (std::uint32_t epoch = 1; epoch <= rows_of_each;) {
         std::vector<Change> changes;
         for (int i = 0; i < 500; ++i, ++epoch) {
             changes.emplace_back(Claim{worker, stream, 1});
-            changes.emplace_back(Report{worker, {id, Epoch{epoch}}, conflict_with_somebody()});
+            changes.emplace_back(Report{worker, {id, Epoch{epoch}}, evicted});
         }
         commit(std::move(changes));
     }

@@ -32,7 +32,9 @@ void rename_durably(const std::string& from, const std::string& to) {
                                                            std::strerror(errno)))};
 }
 
-bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool is_there(const std::string& path) {
+    return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
 void remove_database(const std::string& path) {
     for (const auto* more : {"", "-journal", "-wal", "-shm"}) ::unlink((path + more).c_str());

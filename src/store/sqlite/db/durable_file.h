@@ -9,7 +9,7 @@ namespace perdure::store::sqlite {
 bool sync_path(const std::string& path);
 // The name is the new file's or the old one's, never nothing's. Throws a Failure.
 void rename_durably(const std::string& from, const std::string& to);
-bool is_there(const std::string& path);
+bool is_there(const std::string& path);  // a link as well, wherever it leads
 // With all that SQLite may have beside it; harmless if there is nothing.
 void remove_database(const std::string& path);
 
