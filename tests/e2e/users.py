@@ -196,6 +196,7 @@ def a_limit_of_memory_holds(host):
 
 @TABLE.row
 def server_and_worker_are_different_users(host):
+    os.environ["PERDURE_SERVER_USERS"] = str(SERVER)  # whose server worker and commands believe
     data = os.path.join(host.directory, "data")
     os.mkdir(data, 0o700)
     os.chown(data, SERVER, SERVER)
@@ -214,8 +215,8 @@ def server_and_worker_are_different_users(host):
     try:
         job = host.run(f"id -u; cat {data}/perdure.db; exit 7")
         exits(job, 7)
-        said = host.output(job)
-        expect(said.startswith(str(JOB)) and "Permission denied" in said, said)
+        until("its output", lambda: "Permission denied" in host.output(job))
+        expect(host.output(job).startswith(str(JOB)), host.output(job))
     finally:
         worker.terminate()
         worker.wait(60)
