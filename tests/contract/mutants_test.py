@@ -17,8 +17,8 @@ WITHOUT_BUDGETS = "--gtest_filter=-*RowBudget*"
 
 
 def run(program, *arguments):
-    return subprocess.run([program, WITHOUT_BUDGETS, *arguments], capture_output=True, text=True, errors="replace",
-                          timeout=TIMEOUT_S, check=False)
+    return subprocess.run([program, WITHOUT_BUDGETS, *arguments], capture_output=True, text=True,
+                          errors="replace", timeout=TIMEOUT_S, check=False)
 
 
 def sentences(log, mark):
