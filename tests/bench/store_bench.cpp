@@ -148,16 +148,18 @@ public:
         last_group_ = server->last_group;
     }
 
-    void open_session(std::uint32_t slots) {
+    void open_session(std::uint32_t slots, const Offer& offer = {}) {
         session_ = SessionId{++last_id_};
         OpenSession change{.session = session_,
                            .directory = {"machine", "boot", 1, last_id_},
                            .life = 1,
                            .worker = "bench",
                            .slots = slots,
+                           .offer = offer,
                            .lease = days(1)};
         commit({change, OpenStream{session_}});
     }
+    SessionId session() const { return session_; }
 
     void submit(const std::optional<std::string>& key = std::nullopt, std::uint64_t count = batch) {
         JobSpec spec;
@@ -187,11 +189,30 @@ public:
 
     void finish(const std::vector<Assignment>& assignments) {
         std::vector<Change> changes;
-        const AttemptEnd end{
-            .cause = Cause::exit, .ran = Ran::yes, .succeeded = true, .reported = true};
-        for (const auto& a : assignments) {
-            changes.push_back(Start{session_, a.attempt});
-            changes.push_back(Report{session_, a.attempt, end, evidence_});
+        add_ends(changes, session_, assignments);
+        commit(std::move(changes));
+    }
+
+    using Assignments = std::vector<std::pair<SessionId, std::vector<Assignment>>>;
+
+    // For many sessions at once, as the server does.
+    Assignments claim_for(const std::vector<SessionId>& sessions) {
+        std::vector<Change> claims;
+        for (const auto session : sessions) claims.push_back(Claim{session, 1, claim_max});
+        const auto reply = commit(std::move(claims));
+        Assignments all;
+        for (std::size_t i = 0; i < sessions.size(); ++i)
+            all.emplace_back(sessions[i], std::get<Claimed>(*reply.replies[i]).assignments);
+        return all;
+    }
+
+    // As many in a group as a claim gives.
+    void finish(const Assignments& all) {
+        std::vector<Change> changes;
+        for (const auto& [session, assignments] : all) {
+            add_ends(changes, session, assignments);
+            if (changes.size() < 2 * batch) continue;
+            commit(std::exchange(changes, {}));
         }
         commit(std::move(changes));
     }
@@ -222,6 +243,15 @@ public:
     SqliteStore& store() { return *store_; }
 
 private:
+    void add_ends(std::vector<Change>& changes, SessionId session,
+                  const std::vector<Assignment>& assignments) const {
+        const AttemptEnd end{
+            .cause = Cause::exit, .ran = Ran::yes, .succeeded = true, .reported = true};
+        for (const auto& a : assignments) {
+            changes.push_back(Start{session, a.attempt});
+            changes.push_back(Report{session, a.attempt, end, evidence_});
+        }
+    }
     void spread(JobSpec& spec) const {
         if (lines.name) spec.*lines.name = fmt::format("n-{}", last_id_ % lines.count);
     }
@@ -315,6 +345,32 @@ Rate store_drain(const std::string& path, std::uint64_t backlog, Bench::Lines li
     return watch.rate(backlog);
 }
 
+// By so many workers, each with a queue of its own: all of its jobs run at the same time.
+Rate store_drain_by(const std::string& path, std::uint64_t backlog, std::uint64_t workers) {
+    Bench bench(path);
+    bench.lines = {&JobSpec::queue, workers};
+    for (std::uint64_t i = 0; i < backlog; i += batch) bench.submit();
+    std::vector<SessionId> sessions;
+    for (std::uint64_t i = 0; i < workers; ++i) {
+        const Offer offer{.queues = {fmt::format("n-{}", i)}};
+        bench.open_session(static_cast<std::uint32_t>(backlog / workers + 1), offer);
+        sessions.push_back(bench.session());
+    }
+    constexpr std::ptrdiff_t at_once = 50;
+    const Watch watch;
+    Bench::Assignments all;
+    for (auto next = sessions.begin(); next != sessions.end();) {
+        const auto end = next + std::min(at_once, sessions.end() - next);
+        for (auto& claimed : bench.claim_for({next, end})) all.push_back(std::move(claimed));
+        next = end;
+    }
+    bench.finish(all);
+    std::uint64_t done = 0;
+    for (const auto& [session, assignments] : all) done += assignments.size();
+    PERDURE_ASSERT(done == backlog);
+    return watch.rate(backlog);
+}
+
 // How fast jobs that have ended are removed.
 Rate store_retention(const std::string& path, std::uint64_t lives) {
     Bench bench(path);
@@ -399,15 +455,22 @@ struct Options {
     std::uint64_t lives = 300'000;
     std::uint64_t backlog = 1'000'000;
     std::uint64_t lines = 0;
+    bool only_workers = false;
     std::string folder = std::filesystem::temp_directory_path().string();
 };
 
-// Drains over ever more queues, kinds and shares: by processor time, beside that of one line.
+// Drains by many workers, over many queues, kinds and shares: by processor time, beside that of one
+// line.
 void show_lines(const Options& options, const std::function<std::string(const char*)>& path) {
     const auto one = store_drain(path("one"), options.lives);
     fmt::print("drain of one line        {:6.2f} us\n", one.cpu_us);
     const std::pair<const char*, std::string JobSpec::*> names[] = {
         {"queues", &JobSpec::queue}, {"kinds", &JobSpec::kind}, {"shares", &JobSpec::share}};
+    const auto workers = std::min<std::uint64_t>(options.lines, 1'000);
+    const auto by_many = store_drain_by(path("workers"), options.lives, workers);
+    fmt::print("drain by {:6} {:9} {:6.2f} us: {:.2f}\n", workers, "workers", by_many.cpu_us,
+               one.cpu_us / by_many.cpu_us);
+    if (options.only_workers) return;
     for (const auto& [name, field] : names) {
         const auto many = store_drain(path(name), options.lives, {field, options.lines});
         fmt::print("drain of {:6} {:8} {:6.2f} us: {:.2f}\n", options.lines, name, many.cpu_us,
@@ -455,6 +518,7 @@ int main(int count, char** arguments) {
         if (name == "--lives") options.lives = std::strtoull(arguments[i + 1], nullptr, 10);
         if (name == "--lines") options.lines = std::strtoull(arguments[i + 1], nullptr, 10);
         if (name == "--backlog") options.backlog = std::strtoull(arguments[i + 1], nullptr, 10);
+        if (name == "--workers") options.only_workers = true;
         if (name == "--folder") options.folder = arguments[i + 1];
     }
     perdure::bench::run(options);

@@ -88,6 +88,26 @@ TEST_P(Loads, of_a_claim_from_many_lines) {
     EXPECT_EQ(get<Claimed>(replies_.front()).assignments.size(), loaded_jobs);
 }
 
+// Their fronts are known, and their jobs were let go.
+TEST_P(Loads, of_claims_from_many_lines_that_are_known) {
+    auto& memory = dynamic_cast<MemoryStore&>(store());
+    memory.be_far_away(loaded_jobs);
+    for (int i = 0; i < 3; ++i) {
+        submit_many([](std::uint32_t number) {
+            auto spec = Wanted::job();
+            spec.queue = named(number);
+            return spec;
+        });
+    }
+    const auto worker = open_session({.slots = 3 * loaded_jobs});
+    for (int i = 0; i < 3; ++i) {
+        const auto before = memory.loads();
+        EXPECT_EQ(claim(worker, loaded_jobs).size(), loaded_jobs);
+        EXPECT_LE(memory.loads() - before, 5U);
+    }
+    EXPECT_TRUE(claim(worker, loaded_jobs).empty());
+}
+
 TEST_P(Loads, of_a_sweep_that_ends_many) {
     const auto worker = open_session({.slots = loaded_jobs});
     const auto ids = submit_many([](auto) { return Wanted::once(); });

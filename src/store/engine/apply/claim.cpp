@@ -25,6 +25,7 @@ constexpr std::uint32_t ahead_max = 1'000;
 // Lines whose fronts one group reads beyond the jobs that it takes: after a start none of them is
 // known (C8).
 constexpr std::uint32_t lines_read_max = 1'000;
+constexpr std::uint32_t lines_ahead_max = 250;  // with one that has to be read on
 
 // A line that this claim reads by itself: it has skipped a job there, or a row is damaged.
 struct Cursor {
@@ -62,6 +63,9 @@ private:
     static void take_head(Cursor& cursor);
     std::optional<First> first();
     std::optional<First> first_in_memory();
+    bool is_in_memory(const Fronts::Head& head) const;
+    bool read_on(const Fronts::Head& first);
+    bool is_any_listed();
     bool is_any_left();
     void skip(const First& first);
     void show_skipped();
@@ -176,12 +180,40 @@ std::optional<Claiming::First> Claiming::first() {
     return first;
 }
 
-// A front may be known whose jobs were let go; then it is read again, which loads all of them.
+// Whether the first of its line is known and in memory: its line may be listed by one who has left,
+// and the jobs of a front that is known may have been let go.
+bool Claiming::is_in_memory(const Fronts::Head& head) const {
+    return state_.fronts.knows_first_of(head.shape) && state_.loaded(head.order.job);
+}
+
+// Reads a line, and with it those that come soon. False: the group has read enough.
+bool Claiming::read_on(const Fronts::Head& first) {
+    auto& fronts = state_.fronts;
+    const auto room = std::min(lines_read_max - state_.lines_read, lines_ahead_max);
+    if (room == 0 || state_.rows.has_loaded_enough()) return false;
+    std::vector<LineQuery> queries;
+    const auto query = [&](ShapeId id) {
+        queries.push_back({.shape = id,
+                           .behind = fronts.read_from(id),
+                           .max = fronts.read_max(read_wanted())});
+    };
+    query(first.shape);
+    for (const auto& head : fronts.ranking().soon(session_.offer, std::min(room, std::max(wanted_, 1U)))) {
+        if (queries.size() == room) break;
+        if (head.shape != first.shape && !is_in_memory(head)) query(head.shape);
+    }
+    state_.lines_read += static_cast<std::uint32_t>(queries.size());
+    auto parts = read_lines(state_, queries);
+    for (std::size_t i = 0; i < parts.size(); ++i) take_front(queries[i].shape, parts[i]);
+    return true;
+}
+
 std::optional<Claiming::First> Claiming::first_in_memory() {
     for (;;) {
         auto found = first();
-        if (!found || found->cursor || state_.loaded(found->head.order.job)) return found;
-        state_.fronts.forget_front(found->head.shape);
+        if (!found || found->cursor || is_in_memory(found->head)) return found;
+        are_fronts_read_ = read_on(found->head);
+        if (!are_fronts_read_) return std::nullopt;
     }
 }
 
@@ -196,8 +228,17 @@ void Claiming::skip(const First& first) {
     cursors_.push_back({.shape = first.head.shape, .skipped = first.head.order});
 }
 
+// A line of which nobody is counted may be listed by one who has left: that one is read.
+bool Claiming::is_any_listed() {
+    while (const auto head = state_.fronts.ranking().first(session_.offer)) {
+        const auto jobs = state_.shapes.count(head->shape, JobState::ready);
+        if (jobs > 0 || is_in_memory(*head) || !read_on(*head)) return true;
+    }
+    return false;
+}
+
 bool Claiming::is_any_left() {
-    if (!are_fronts_read_ || state_.fronts.ranking().first(session_.offer)) return true;
+    if (!are_fronts_read_ || is_any_listed()) return true;
     const auto& unread = state_.fronts.unread(session_.offer.tenant);
     const bool is_in_unread = std::any_of(unread.begin(), unread.end(), [&](ShapeId id) {
         return may_take_from(id) && state_.shapes.count(id, JobState::ready) > 0;

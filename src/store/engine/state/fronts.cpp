@@ -10,6 +10,9 @@ namespace {
 // Half of the jobs that State keeps: a front is of no use once its jobs were let go.
 constexpr std::size_t budget = 8'192;    // jobs, in all lines together
 constexpr std::size_t line_max = 1'000;  // jobs, in one of them
+// When the first has left, who is next is known: first in, first out over many lines would have to
+// read each of them by itself.
+constexpr std::size_t line_min = 2;
 constexpr std::size_t entered_max = 64;  // jobs that have entered one, if nobody has read more
 constexpr std::uint32_t wanted_min = 8;  // reading some more costs little
 
@@ -36,7 +39,8 @@ const Fronts::Tenant* Fronts::find_tenant(const std::string& name) const {
 }
 
 std::size_t Fronts::front_max() const {
-    return std::clamp<std::size_t>(budget / std::max<std::size_t>(lines_.size(), 1), 1, line_max);
+    const auto lines = std::max<std::size_t>(lines_.size(), 1);
+    return std::clamp<std::size_t>(budget / lines, line_min, line_max);
 }
 
 std::uint32_t Fronts::read_max(std::uint32_t wanted) const {
@@ -49,11 +53,24 @@ void Fronts::enter(ShapeId id, const ClaimOrder& order) {
     if (line.known == Known::front) {
         enter_front(line, order);
     } else {
-        line.end.reset();  // somebody may be before it again
+        enter_behind(id, line, order);
     }
     if (!line.front.empty() && !line.end) line.end = line.front.front();
     keep_to_budget(id, line);
     list(id, line);
+}
+
+// Nobody is known there.
+void Fronts::enter_behind(ShapeId id, Line& line, const ClaimOrder& order) {
+    if (!line.end || *line.end < order) return;
+    line.end.reset();
+    if (line.known == Known::end) use_up(id, line);
+}
+
+// Nobody is left of those that were known.
+void Fronts::use_up(ShapeId id, Line& line) {
+    line.known = line.end ? Known::end : Known::nothing;
+    if (!line.end) line.tenant->unread.insert(id);
 }
 
 // What does not find room there is behind it.
@@ -89,10 +106,7 @@ void Fronts::leave(ShapeId id, const ClaimOrder& order) {
 
 // After jobs have left it, or it was read.
 void Fronts::update(ShapeId id, Line& line) {
-    if (line.known == Known::front && line.front.empty() && !line.is_all) {
-        line.known = Known::nothing;
-        line.tenant->unread.insert(id);
-    }
+    if (line.known == Known::front && line.front.empty() && !line.is_all) use_up(id, line);
     list(id, line);
     const bool is_empty = line.known == Known::front && line.front.empty();
     if (!is_empty || line.is_hidden) return;
@@ -103,8 +117,9 @@ void Fronts::update(ShapeId id, Line& line) {
 // Puts its head where claims look for it, or takes it away.
 void Fronts::list(ShapeId id, Line& line) {
     std::optional<ClaimOrder> head;
-    if (line.known == Known::front && !line.is_hidden && !line.front.empty())
-        head = line.front.back();
+    if (line.known == Known::front && !line.front.empty()) head = line.front.back();
+    if (line.known == Known::end) head = line.end;
+    if (line.is_hidden) head.reset();
     ranking_.list(id, head);
 }
 
@@ -115,17 +130,17 @@ void Fronts::clear_front(Line& line) {
 
 // One line has become longer: others give way, each down to what every line may have.
 void Fronts::keep_to_budget(ShapeId id, Line& line) {
-    if (line.front.size() > 1 && !line.is_long) {
+    if (line.front.size() > line_min && !line.is_long) {
         line.is_long = true;
         long_.insert(id);
     }
-    while (jobs_ > std::max(budget, lines_.size())) {
+    while (jobs_ > std::max(budget, line_min * lines_.size())) {
         auto next = long_.upper_bound(shortened_);
         if (next == long_.end()) next = long_.begin();
         shortened_ = *next;
         Line& other = lines_.at(shortened_);
         shorten(other);
-        other.is_long = other.front.size() > 1;
+        other.is_long = other.front.size() > line_min;
         if (!other.is_long) long_.erase(next);
     }
 }
@@ -149,6 +164,16 @@ const std::set<ShapeId>& Fronts::unread(const std::string& tenant) const {
 const std::set<ShapeId>& Fronts::damaged(const std::string& tenant) const {
     const auto* found = find_tenant(tenant);
     return found ? found->damaged : no_lines;
+}
+
+bool Fronts::knows_first_of(ShapeId id) const {
+    const auto found = lines_.find(id);
+    return found != lines_.end() && found->second.known == Known::front;
+}
+
+std::optional<ClaimOrder> Fronts::read_from(ShapeId id) const {
+    const Line& line = lines_.at(id);
+    return line.known == Known::front ? std::nullopt : line.end;
 }
 
 void Fronts::read(ShapeId id, std::vector<ClaimOrder> front, bool is_all) {

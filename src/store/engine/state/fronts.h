@@ -3,10 +3,12 @@
 //
 // What is known of a line is its beginning without gaps: State tells of each job that enters or
 // leaves. A line of which nothing is known, though there may be jobs in it, is unread; it has to be
-// read before first() can be relied on. One with a row that cannot be understood is left to those
-// who read it from its beginning, at each claim.
+// read before first() can be relied on. One whose known jobs have all left is listed by the last of
+// them, which all others are behind: it has to be read only when that comes first. One with a row
+// that cannot be understood is left to those who read it from its beginning, at each claim.
 //
-// All lines together keep 8,192 jobs, or one for each line if there are more lines.
+// All lines together keep 8,192 jobs, or two for each line if there are more lines. That a front is
+// known does not mean that its jobs are in memory.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +42,10 @@ public:
     const std::set<ShapeId>& damaged(const std::string& tenant) const;
     // How many jobs to read of a line: there is one budget for all of them.
     std::uint32_t read_max(std::uint32_t wanted) const;
-    // Behind whom to read an unread line: all before have left. Empty: from its beginning on.
-    std::optional<ClaimOrder> read_from(ShapeId id) const { return lines_.at(id).end; }
+    // False: it is listed by one who has left, or not at all.
+    bool knows_first_of(ShapeId id) const;
+    // Behind whom to read a line: all before have left. Empty: from its beginning on.
+    std::optional<ClaimOrder> read_from(ShapeId id) const;
     // The first of a line, in order; `is_all`: there are no others.
     void read(ShapeId id, std::vector<ClaimOrder> front, bool is_all);
     void forget_front(ShapeId id);  // it is unread again
@@ -60,20 +64,22 @@ private:
         std::set<ShapeId> unread;
         std::set<ShapeId> damaged;
     };
-    enum class Known { front, nothing, damage };
+    enum class Known { front, end, nothing, damage };
     struct Line {
         Tenant* tenant = nullptr;
         Known known = Known::front;
         bool is_all = true;  // there is nothing behind `front`
         bool is_hidden = false;
         std::vector<ClaimOrder> front;  // the first one last
-        std::optional<ClaimOrder> end;  // how far `front` went, whoever has left it since
+        std::optional<ClaimOrder> end;  // how far `front` went: nobody else is before it
         bool is_long = false;           // it is among `long_`
     };
     Line& add(ShapeId id);
     const Tenant* find_tenant(const std::string& name) const;
     std::size_t front_max() const;
     void enter_front(Line& line, const ClaimOrder& order);
+    void enter_behind(ShapeId id, Line& line, const ClaimOrder& order);
+    void use_up(ShapeId id, Line& line);
     void update(ShapeId id, Line& line);
     void list(ShapeId id, Line& line);
     void clear_front(Line& line);
@@ -85,7 +91,7 @@ private:
     std::map<std::string, Tenant> tenants_;
     std::unordered_map<ShapeId, Line> lines_;  // without those that are known to be empty
     std::size_t jobs_ = 0;
-    std::set<ShapeId> long_;  // lines of which more than one job was known
+    std::set<ShapeId> long_;  // lines of which more was known than they may have at least
     ShapeId shortened_ = 0;   // the last one that was made shorter
 };
 

@@ -59,6 +59,7 @@ private:
     void leave(ShapeId id);
     void read(ShapeId id);
     void read_all();
+    std::optional<Fronts::Head> find_first(const Offer& offer);
     std::optional<Fronts::Head> first(const Offer& offer);
     void count(ShapeId id, int step);
     void claim();
@@ -205,6 +206,15 @@ void Model::read_all() {
     }
 }
 
+// Reads whatever is listed by one who has left, and comes first.
+std::optional<Fronts::Head> Model::find_first(const Offer& offer) {
+    for (;;) {
+        const auto head = of_.first(offer);
+        if (!head || of_.fronts.knows_first_of(head->shape)) return head;
+        read(head->shape);
+    }
+}
+
 Model::Rank Model::rank(const Fronts::Head& head) {
     const auto& shape = of_.shapes.shape(head.shape);
     const auto& queue = queue_of(shape);
@@ -227,9 +237,9 @@ std::optional<Fronts::Head> Model::first(const Offer& offer) {
 void Model::compare() {
     read_all();
     const Offer offer{.tenant = name(), .queues = some_names(), .kinds = some_names()};
-    ASSERT_EQ(of_.first(offer), first(offer));
+    ASSERT_EQ(find_first(offer), first(offer));
     const Offer all{.tenant = name()};
-    ASSERT_EQ(of_.first(all), first(all));
+    ASSERT_EQ(find_first(all), first(all));
 }
 
 TEST(Fronts, find_what_is_found_by_looking_at_every_line) {
@@ -263,8 +273,40 @@ TEST(Fronts, ask_for_a_line_to_be_read_when_what_is_known_is_used_up) {
     Fixture of;
     const auto id = of.id("a", "a");
     of.fronts.read(id, {order(1)}, false);
+    EXPECT_TRUE(of.fronts.knows_first_of(id));
     of.fronts.leave(id, order(1));
+    EXPECT_FALSE(of.fronts.knows_first_of(id));
+}
+
+TEST(Fronts, list_a_line_that_is_used_up_by_the_last_that_was_known) {
+    Fixture of;
+    const auto id = of.id("a", "a");
+    const auto other = of.id("b", "a");
+    of.fronts.read(id, {order(1), order(3)}, false);
+    of.fronts.enter(other, order(2));
+    of.fronts.leave(id, order(1));
+    of.fronts.leave(id, order(3));
+    EXPECT_TRUE(of.fronts.unread("a").empty());
+    EXPECT_EQ(job_of(of.first({.tenant = "a"})), JobId{2});
+    of.fronts.leave(other, order(2));
+    EXPECT_EQ(job_of(of.first({.tenant = "a"})), JobId{3});
+    EXPECT_FALSE(of.fronts.knows_first_of(id));
+    EXPECT_EQ(of.fronts.read_from(id), order(3));
+    of.fronts.read(id, {}, true);
+    EXPECT_FALSE(of.first({.tenant = "a"}));
+}
+
+TEST(Fronts, read_a_line_anew_that_somebody_has_entered_before_the_last_that_was_known) {
+    Fixture of;
+    const auto id = of.id("a", "a");
+    of.fronts.read(id, {order(3)}, false);
+    of.fronts.leave(id, order(3));
+    of.fronts.enter(id, order(4));
+    EXPECT_TRUE(of.fronts.unread("a").empty());
+    of.fronts.enter(id, order(2));
     EXPECT_EQ(of.fronts.unread("a"), std::set{id});
+    EXPECT_FALSE(of.fronts.read_from(id));
+    EXPECT_FALSE(of.first({.tenant = "a"}));
 }
 
 TEST(Fronts, read_on_behind_the_last_that_was_known) {
@@ -272,7 +314,7 @@ TEST(Fronts, read_on_behind_the_last_that_was_known) {
     const auto id = of.id("a", "a");
     for (std::uint64_t job = 1'000; job > 0; --job) of.fronts.enter(id, order(job));
     std::uint64_t left = 0;
-    while (of.fronts.unread("a").empty()) of.fronts.leave(id, order(++left));
+    while (of.fronts.knows_first_of(id)) of.fronts.leave(id, order(++left));
     EXPECT_LT(left, 1'000U);
     EXPECT_EQ(of.fronts.read_from(id), order(left));
 }
@@ -293,7 +335,7 @@ TEST(Fronts, note_only_so_many_that_nobody_has_read) {
     const auto id = of.id("a", "a");
     for (std::uint64_t job = 1; job <= 100'000; ++job) of.fronts.enter(id, order(job));
     std::uint64_t left = 0;
-    while (of.fronts.unread("a").empty()) of.fronts.leave(id, order(++left));
+    while (of.fronts.knows_first_of(id)) of.fronts.leave(id, order(++left));
     EXPECT_LE(left, 1'000U);
 }
 
@@ -302,10 +344,10 @@ TEST(Fronts, read_less_of_each_line_the_more_lines_there_are) {
     EXPECT_EQ(of.fronts.read_max(1'000'000), 1'000U);
     for (int i = 0; i < 20'000; ++i)
         of.fronts.enter(of.shapes.id_of({"a", std::to_string(i), "a", ""}), order(1));
-    EXPECT_EQ(of.fronts.read_max(1'000), 1U);
+    EXPECT_EQ(of.fronts.read_max(1'000), 2U);
 }
 
-// Long fronts are there first; each further line takes from them, and leaves the head.
+// Long fronts are there first; each further line takes from them, and leaves two.
 TEST(Fronts, keep_to_their_budget_however_many_lines_there_are) {
     Fixture of;
     std::uint64_t job = 0;
@@ -323,7 +365,7 @@ TEST(Fronts, keep_to_their_budget_however_many_lines_there_are) {
         }
     EXPECT_GE(of.fronts.jobs(), 4'000U);
     for (int i = 2'000; i < 20'000; ++i) of.fronts.enter(shape(i), order(++job));
-    EXPECT_EQ(of.fronts.jobs(), 20'000U);
+    EXPECT_LE(of.fronts.jobs(), 40'000U);
     EXPECT_TRUE(of.fronts.unread("a").empty());
     EXPECT_EQ(job_of(of.first({.tenant = "a"})), JobId{1});
 }
@@ -336,9 +378,13 @@ TEST(Fronts, read_on_where_a_line_was_made_shorter) {
     for (std::uint64_t job = 1; job <= 1'000; ++job) front.push_back(order(job));
     of.fronts.read(id, front, true);
     for (std::uint64_t i = 1; i < 9'000; ++i)
-        of.fronts.enter(of.shapes.id_of({"a", std::to_string(i), "a", ""}), order(i + 1'000));
+        for (const auto job : {i + 1'000, i + 10'000})
+            of.fronts.enter(of.shapes.id_of({"a", std::to_string(i), "a", ""}), order(job));
     of.fronts.leave(id, order(1));
-    EXPECT_EQ(of.fronts.unread("a"), std::set{id});
+    EXPECT_TRUE(of.fronts.knows_first_of(id));
+    of.fronts.leave(id, order(2));
+    EXPECT_FALSE(of.fronts.knows_first_of(id));
+    EXPECT_EQ(of.fronts.read_from(id), order(2));
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ void State::take_runs(const Contents& contents, Holding& holding) {
             continue;
         }
         runs_[run->session][{run->assignment, id}] = mark_of(*job, *run);
+        ++running_;
         check_run(id, *job);
     }
 }
@@ -78,6 +79,7 @@ void State::note_damaged_run(const Contents::RunOf& run) {
     const auto owner = tables.lines().owner_of_damaged_run(run.job);
     const Run unknown{.session = owner, .state = JobState::running};
     runs_[owner][{run.assignment, run.job}] = {unknown, Terms{}, ServiceTime{}};
+    ++running_;
 }
 
 // Who runs has its things, whatever the rows say: nobody else may take them.

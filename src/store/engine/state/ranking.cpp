@@ -1,5 +1,6 @@
 #include "store/engine/state/ranking.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/assert.h"
@@ -183,10 +184,16 @@ void Ranking::list(ShapeId id, const std::optional<ClaimOrder>& head) {
     Line& of = line(id);
     if (of.head == head) return;
     Share& share = *of.share;
-    if (of.head) share.lines.erase({*of.head, &of});
+    std::set<std::pair<ClaimOrder, Line*>>::node_type node;
+    if (of.head) node = share.lines.extract({*of.head, &of});
     of.head = head;
-    if (head) {
+    if (head && node) {
+        node.value().first = *head;
+        share.lines.insert(std::move(node));
+    } else if (head) {
         share.lines.emplace(*head, &of);
+    }
+    if (head) {
         offer(*of.of_kind, of);
     } else {
         withdraw(*of.of_kind, of);
@@ -238,6 +245,53 @@ struct Ranking::First {
         if (auto* group = groups.first()) look_at(*group);
     }
 };
+
+// Turn by turn: of many groups one line each, of few groups many.
+struct Ranking::Soon {
+    std::size_t max = 0;
+    std::vector<Head> heads;
+
+    void add(const Line& line, std::size_t /*room*/) {
+        heads.push_back({*line.head, line.shape});
+    }
+    void add(const Share& share, std::size_t room) {
+        for (const auto& [order, line] : share.lines) {
+            if (room-- == 0) return;
+            add(*line, 1);
+        }
+    }
+    template <class Member>
+    void add(const Group<Member>& group, std::size_t room) {
+        add(group.members, room);
+    }
+    template <class Member>
+    void add(const Candidates<Member>& among, std::size_t room) {
+        if (among.empty()) return;
+        const auto each = std::max<std::size_t>(room / among.size(), 1);
+        for (const auto& [key, member] : among.entries()) {
+            if (room == 0 || heads.size() >= max) return;
+            add(*member, std::min(each, room));
+            room -= std::min(each, room);
+        }
+    }
+};
+
+std::vector<Ranking::Head> Ranking::soon(const Offer& offer, std::size_t max) const {
+    Soon soon{.max = max, .heads = {}};
+    const auto found = tenants_.find(offer.tenant);
+    if (found == tenants_.end()) return {};
+    const Tenant& tenant = found->second;
+    if (offer.queues.empty()) {
+        if (offer.kinds.empty()) soon.add(tenant.all, max);
+        for (const auto& name : offer.kinds)
+            if (const auto kind = tenant.kinds.find(name); kind != tenant.kinds.end())
+                soon.add(kind->second, max / offer.kinds.size() + 1);
+    }
+    for (const auto& name : offer.queues)
+        if (const auto queue = tenant.queues.find(name); queue != tenant.queues.end())
+            soon.add(queue->second.all, max / offer.queues.size() + 1);
+    return std::move(soon.heads);
+}
 
 std::optional<Ranking::Head> Ranking::first(const Offer& offer) {
     const auto found = tenants_.find(offer.tenant);

@@ -61,6 +61,9 @@ public:
     // Of all lines that are listed and do not stand still. Empty if there is none.
     std::optional<Head> first(const Offer& offer);
     Key key_of(const Head& head);
+    // The heads of lines that will be first soon, after so many claims; some may come earlier or
+    // later, or be none of the offer's. For those who fetch ahead.
+    std::vector<Head> soon(const Offer& offer, std::size_t max) const;
 
 private:
     // Members by lower bounds of their keys.
@@ -71,6 +74,8 @@ private:
         void lower(Member& member, const Key& key);  // or add it; a higher key is left for later
         void remove(Member& member);
         Member* first();  // with its key corrected
+        std::size_t size() const { return entries_.size(); }
+        const std::set<std::pair<Key, Member*>>& entries() const { return entries_; }
 
     private:
         using Entry = std::pair<Key, Member*>;
@@ -137,6 +142,7 @@ private:
     static void note_pause(Group<Member>& group);
 
     struct First;
+    struct Soon;
     Line& line(ShapeId id);
     Queue& queue_of(Tenant& tenant, const Shape& shape);
     bool stands_still(const std::string& tenant, const std::string& queue) const;

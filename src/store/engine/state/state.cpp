@@ -9,8 +9,12 @@
 namespace perdure::store {
 namespace {
 
+// Jobs in memory. What waits is read again together with its neighbours; what runs would be read
+// one by one, so there is room for it besides.
 constexpr std::size_t jobs_max = 16'384;
 constexpr std::size_t bytes_max = std::size_t{16} << 20;
+constexpr std::size_t running_max = 65'536;
+constexpr std::size_t running_bytes_max = 2'048;  // of each
 // What is removed at once with its job; the rows of one with more are owed (C8).
 constexpr std::uint32_t removed_attempts_max = 20;
 constexpr std::uint32_t removed_generations_max = 2;
@@ -111,6 +115,7 @@ void State::index(const JobRow& job, int step) {
         auto& runs = runs_[run->session];
         if (runs.empty()) note_overdue(session_that_exists(run->session).lease_deadline);
         runs[key] = mark_of(job, *run);
+        ++running_;
         if (run->state != JobState::starting) return;
         const auto late = late_from(*run);
         note_overdue(late);
@@ -122,6 +127,7 @@ void State::index(const JobRow& job, int step) {
     if (found == runs_.end() || found->second.erase(key) != 1)
         fail_corrupt("job " + job.id.text() + " runs, and is not listed");
     if (found->second.empty()) runs_.erase(found);
+    --running_;
 }
 
 // A new job is in no place yet: it is not taken out of one.
@@ -330,7 +336,12 @@ void State::save_all() {
     forgotten_.clear();
 }
 
-bool State::is_full() const { return jobs_.size() > jobs_max || jobs_bytes_ > bytes_max; }
+// Beyond a part of the room for those that wait, and all of it for those that run.
+bool State::is_full(std::size_t parts) const {
+    const auto running = std::min(running_, running_max);
+    return jobs_.size() > jobs_max / parts + running ||
+           jobs_bytes_ > bytes_max / parts + running * running_bytes_max;
+}
 
 void State::let_go(JobId id) {
     const auto found = jobs_.find(id.value);
@@ -353,7 +364,7 @@ void State::trim() {
     for (const auto id : with_history_)
         if (auto* job = loaded(id)) job->keep_newest_attempt();
     with_history_.clear();
-    if (!is_full()) return;
+    if (!is_full(1)) return;
     std::erase_if(jobs_, [&](const auto& entry) {
         const auto& job = entry.second;
         const bool goes = !job.template in<Run>();
@@ -361,8 +372,7 @@ void State::trim() {
         return goes;
     });
     // Were few let go at a time, it would be done all the time.
-    if (jobs_.size() <= jobs_max / 2 && jobs_bytes_ <= bytes_max / 2) return;
-    forget_jobs();
+    if (is_full(2)) forget_jobs();
 }
 
 }  // namespace perdure::store

@@ -196,7 +196,7 @@ private:
     }
     static RunMark mark_of(const JobRow& job, const Run& run);
     void index(const JobRow& job, int step);
-    bool is_full() const;
+    bool is_full(std::size_t parts) const;
     void let_go(JobId id);
 
     // Rows by key; what is pending is not asked for from the tables.
@@ -224,6 +224,7 @@ private:
     std::vector<JobId> with_history_;  // written in this group, with more than their newest attempt
     JobId highest_job_;
     std::map<SessionId, Runs> runs_;
+    std::size_t running_ = 0;  // in all of them
     // Nothing of the session that starts has to be confirmed before this.
     std::map<SessionId, ServiceTime> confirmed_until_;
     ServiceTime none_overdue_until_;  // no attempt is, before this

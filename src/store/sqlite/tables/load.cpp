@@ -64,20 +64,21 @@ void put_ready(const Found& row, JobRow& job) {
     job.place = ready;
 }
 
-void put_run(const Found& row, JobRow& job) {
-    decode_life(row.bytes(5), job);
+// Columns session, assignment, state, confirm_deadline, kill_order, life from `first` on.
+void put_run(const Found& row, int first, JobRow& job) {
+    decode_life(row.bytes(first + 5), job);
     Run run{.epoch = job.epoch,
-            .session = row.session(0),
-            .assignment = row.counter(1),
-            .state = choice(row, 2, JobState::running),
-            .confirm_deadline = row.at<ServiceTime>(3)};
+            .session = row.session(first),
+            .assignment = row.counter(first + 1),
+            .state = choice(row, first + 2, JobState::running),
+            .confirm_deadline = row.at<ServiceTime>(first + 3)};
     if (place_of(run.state).place != Place::run) fail_corrupt("a job in `run` does not run");
     if (job.attempts.empty()) fail_corrupt("a job in `run` has no attempt");
     // The attempt says the same: what is wrong in one of them is noticed.
     const auto& attempt = job.attempts.back();
     if (attempt.session() != run.session || attempt.assignment != run.assignment)
         fail_corrupt("the attempt and its row in `run` name two sessions or assignments");
-    if (!row.is_null(4)) run.order = choice(row, 4, last_cause);
+    if (!row.is_null(first + 4)) run.order = choice(row, first + 4, last_cause);
     // Nobody is killed as `evicted` by a server: it stands for "ordered back".
     run.recalled = run.order == Cause::evicted;
     if (run.recalled) run.order.reset();
@@ -143,9 +144,11 @@ Loader::Loader(Connection& c)
                "SELECT body FROM attempt WHERE job = ? AND epoch >= ? AND epoch < ?"
                " ORDER BY epoch"),
       large_(c, "SELECT body FROM large WHERE job = ? AND epoch = ? AND kind = ?"),
-      run_(c,
-           "SELECT session, assignment, state, confirm_deadline, kill_order, life FROM run"
-           " WHERE job = ?"),
+      // Most of those that are loaded by their ids run.
+      job_and_run_(c,
+                   "SELECT shape, body_hash, body_hash_high, submitted_at, spec, run.job, session,"
+                   " assignment, state, confirm_deadline, kill_order, life FROM job"
+                   " LEFT JOIN run ON run.job = job.id WHERE id = ?"),
       outcome_(c,
                "SELECT state, cause, rule, may_have_run, discarded, ended_at, ended_on, forget_at,"
                " life FROM outcome WHERE job = ?"),
@@ -277,8 +280,8 @@ bool Loader::find_ready(JobRow& job) {
     return line.next() && look_at(line.number(0), line.at<ServiceTime>(1));
 }
 
+// One that does not run.
 bool Loader::find_place(JobRow& job) {
-    if (auto row = run_.query({job.id}); row.next()) return put_run(row, job), true;
     if (auto row = outcome_.query({job.id}); row.next()) return put_outcome(row, job), true;
     if (find_ready(job)) return true;
     if (auto row = timer_.query({job.id}); row.next()) return put_timer(row, job), true;
@@ -288,9 +291,17 @@ bool Loader::find_place(JobRow& job) {
 }
 
 std::optional<JobRow> Loader::job(JobId id) {
-    auto job = what_was_asked(id);
-    if (!job) return std::nullopt;
-    if (!find_place(*job)) fail_corrupt("job " + id.text() + " is in no place");
+    constexpr int run_column = 5;
+    std::optional<JobRow> job;
+    bool runs = false;
+    {
+        auto row = job_and_run_.query({id});
+        if (!row.next()) return std::nullopt;
+        job = asked_of(id, row, 0);
+        runs = !row.is_null(run_column);
+        if (runs) put_run(row, run_column + 1, *job);
+    }
+    if (!runs && !find_place(*job)) fail_corrupt("job " + id.text() + " is in no place");
     job->stored = job->place;
     return job;
 }

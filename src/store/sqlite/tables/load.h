@@ -53,7 +53,7 @@ private:
 
     Statement service_, session_, sessions_, latest_session_, idempotency_;
     Statement job_, submits_, next_wake_, next_date_, history_, large_;
-    Statement run_, outcome_, timer_, blocked_, wait_, ready_, line_;
+    Statement job_and_run_, outcome_, timer_, blocked_, wait_, ready_, line_;
     std::shared_ptr<const JobSpec> last_spec_;
     std::string last_bytes_;
 };

@@ -7,54 +7,11 @@
 namespace perdure::store::sqlite {
 namespace {
 
-// The columns that Loader::ready_job() takes, the job, and those of Loader::whole_ready_job().
-constexpr int line_job = 7;
-constexpr int line_asked = 8;
-constexpr const char* line_of_places =
-    "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life, job"
-    " FROM ready WHERE shape = ? AND (rank, since, job) > (?, ?, ?)"
-    " ORDER BY rank, since, job LIMIT ?";
-constexpr const char* line_of_jobs =
-    "SELECT rank, since, queue_deadline, kept_until, avoid, avoid_until, life, ready.job,"
-    " job.shape, body_hash, body_hash_high, submitted_at, spec FROM ready"
-    " LEFT JOIN job ON id = ready.job"
-    " WHERE ready.shape = ? AND (rank, since, ready.job) > (?, ?, ?)"
-    " ORDER BY rank, since, ready.job LIMIT ?";
-
-constexpr const char* how_many_want =
-    "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ? AND name = ?"
-    " AND shape = ? LIMIT ?)";
-
 constexpr const char* whole_stretch =
     "DELETE FROM ready WHERE shape = ? AND (rank, since, job) >= (?, ?, ?)"
     " AND (rank, since, job) <= (?, ?, ?)";
 constexpr const char* like_stretch =
     "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job BETWEEN ? AND ?";
-
-std::int64_t rank_of(const ClaimOrder& order) {
-    return 2 * order.priority + (order.behind_the_first ? 1 : 0);
-}
-
-// If the row is damaged, it is some order: whoever loads the job will see it.
-ClaimOrder order_of(std::int64_t rank, std::int64_t since, JobId job) {
-    return {.priority = static_cast<std::uint8_t>(rank / 2),
-            .behind_the_first = rank % 2 != 0,
-            .since = ServiceTime{since},
-            .job = job};
-}
-
-// A position in a line, as its columns say it.
-struct Behind {
-    explicit Behind(const std::optional<ClaimOrder>& order) {
-        if (!order) return;
-        rank = rank_of(*order);
-        since = order->since.us;
-        job = static_cast<std::int64_t>(order->job.value);
-    }
-    std::int64_t rank = INT64_MIN;
-    std::int64_t since = INT64_MIN;
-    std::int64_t job = INT64_MIN;
-};
 
 // Where it first gets in line needs no row in `line`.
 bool is_in_first_line(const JobRow& job, const ClaimOrder& order) {
@@ -71,6 +28,18 @@ std::optional<ServiceTime> avoided_until(const Stay& stay) {
     return stay.avoid->until;
 }
 
+// Neighbours one after the other: what is put here and there between other rows divides pages
+// again and again.
+std::vector<JobRow*> in_order_of_tables(std::vector<JobRow*> jobs) {
+    const auto key = [](const JobRow* job) {
+        return std::pair{job->in<Ready>() ? job->shape : 0, job->id};
+    };
+    const auto by_key = [&](const JobRow* a, const JobRow* b) { return key(a) < key(b); };
+    if (!std::is_sorted(jobs.begin(), jobs.end(), by_key))
+        std::sort(jobs.begin(), jobs.end(), by_key);
+    return jobs;
+}
+
 // When its retention is over has been noted already.
 bool is_noted(const JobRow& job, const Outcome& outcome) {
     const auto* stored = job.stored ? std::get_if<Outcome>(&*job.stored) : nullptr;
@@ -80,7 +49,7 @@ bool is_noted(const JobRow& job, const Outcome& outcome) {
 }  // namespace
 
 PlaceTables::PlaceTables(Connection& c, Loader& load)
-    : load_(load),
+    : lines_(c, load),
       insert_job_(c, "INSERT INTO job (id, shape, body_hash, body_hash_high, submitted_at, spec)",
                   6, {0, 2, 3, 5}),
       insert_ready_(c,
@@ -90,7 +59,7 @@ PlaceTables::PlaceTables(Connection& c, Loader& load)
       insert_run_(c,
                   "INSERT INTO run (job, session, assignment, state, confirm_deadline, kill_order,"
                   " wake_at, life)",
-                  8, {0, 2, 7}),
+                  8, {0, 1, 2, 7}),
       insert_outcome_(
           c,
           "INSERT INTO outcome (job, state, cause, rule, may_have_run, discarded, ended_at,"
@@ -114,20 +83,8 @@ PlaceTables::PlaceTables(Connection& c, Loader& load)
       delete_want_(c,
                    "DELETE FROM want WHERE tenant = ? AND kind = ? AND name = ? AND shape = ?"
                    " AND job = ?"),
-      line_after_(c, line_of_places),
-      whole_line_after_(c, line_of_jobs),
-      next_shape_(c,
-                  "SELECT shape FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
-                  " AND shape > ? AND kind IS NOT NULL ORDER BY shape LIMIT 1"),
-      blocked_line_(c,
-                    "SELECT rank, since, job FROM blocked WHERE tenant = ? AND kind = ?"
-                    " AND name = ? AND shape = ? AND kind IS NOT NULL"
-                    " AND (rank, since, job) > (?, ?, ?) ORDER BY rank, since, job"),
-      wanting_(c, how_many_want),
-      kept_(c, "SELECT job FROM ready WHERE kept_until IS NOT NULL ORDER BY job"),
       delete_stretch_(c, whole_stretch),
       delete_like_stretch_(c, like_stretch),
-      run_row_(c, "SELECT session, life FROM run WHERE job = ?"),
       run_exit_(c, "run", "job"),
       outcome_exit_(c, "outcome", "job"),
       history_(c),
@@ -137,7 +94,7 @@ PlaceTables::PlaceTables(Connection& c, Loader& load)
 // All leave before anybody enters: nobody new is then in the midst of those who leave together.
 void PlaceTables::save(const std::vector<JobRow*>& jobs, JobId& at) {
     leave(jobs, at);
-    for (auto* job : jobs) {
+    for (auto* job : in_order_of_tables(jobs)) {
         if (one_by_one_) at = job->id;
         enter(*job);
         if (one_by_one_) finish_inserts();
@@ -203,10 +160,12 @@ void PlaceTables::leave_lines(std::vector<const JobRow*>& jobs) {
 void PlaceTables::leave(const Stretch& stretch) {
     if (stretch.jobs == 0) return;
     const auto& first = std::get<Ready>(*stretch.first->stored).stay.order;
+    const auto shape = stretch.first->shape;
+    if (stretch.jobs == 1)
+        return delete_ready_.run_one({shape, rank_of(first), first.since, first.job});
     const auto& last = std::get<Ready>(*stretch.last->stored).stay.order;
     // Most got in line in the same tick, with the same priority.
     const bool are_alike = rank_of(first) == rank_of(last) && first.since == last.since;
-    const auto shape = stretch.first->shape;
     const int left =
         are_alike
             ? delete_like_stretch_.run({shape, rank_of(first), first.since, first.job, last.job})
@@ -233,7 +192,7 @@ void PlaceTables::insert_ready(const JobRow& job, const Ready& ready, std::strin
     const auto& order = ready.stay.order;
     const auto rank = rank_of(order);
     const auto wake = wake_at(job).value_or(ready.stay.queue_deadline);
-    unchanged_since_ = rows_read_;
+    unchanged_since_ = lines_.rows_read();
     insert_ready_.add({job.shape, rank, order.since, job.id, ready.stay.queue_deadline,
                        ready.kept_until, avoided(ready.stay), avoided_until(ready.stay), wake,
                        Value::blob(life)});
@@ -324,75 +283,6 @@ void PlaceTables::forget(const std::vector<ForgottenJob>& jobs, JobId& at) {
     // While its row is there, no range goes over what it leaves.
     for (const auto& forgotten : jobs)
         if (forgotten.is_large) history_.remove_without_history(forgotten.job.id);
-}
-
-Found PlaceTables::line_after(const LineQuery& query) {
-    auto& line = query.jobs_are_loaded ? line_after_ : whole_line_after_;
-    const Behind behind(query.behind);
-    return line.query({query.shape, behind.rank, behind.since, behind.job, query.max});
-}
-
-std::uint32_t PlaceTables::read_line(const LineQuery& query, const TakeRow& take) {
-    ++rows_read_;  // what is read now does not follow what was read before
-    auto row = line_after(query);
-    JobId id;
-    const LoadRow load = [&] {
-        return query.jobs_are_loaded ? load_.ready_job(id, row)
-                                     : load_.whole_ready_job(id, row, line_asked);
-    };
-    std::uint32_t rows = 0;
-    for (; row.next(); ++rows) {
-        id = JobId{row.bits(line_job)};
-        take(order_of(row.number(0), row.number(1), id), ++rows_read_, load);
-    }
-    return rows;
-}
-
-std::vector<ShapeId> PlaceTables::shapes_blocked_on(const Thing& thing, ShapeId behind,
-                                                    std::uint32_t max) {
-    std::vector<ShapeId> shapes;
-    // From shape to shape: a million jobs behind one key are one step.
-    while (shapes.size() < max) {
-        auto row = next_shape_.query({thing.tenant, code(thing.kind), thing.name, behind});
-        if (!row.next()) break;
-        behind = row.number(0);
-        shapes.push_back(behind);
-    }
-    return shapes;
-}
-
-void PlaceTables::find_blocked(const Thing& thing, ShapeId shape,
-                               const std::optional<ClaimOrder>& behind,
-                               const std::function<bool(const ClaimOrder&)>& is_it) {
-    const Behind from(behind);
-    auto row = blocked_line_.query(
-        {thing.tenant, code(thing.kind), thing.name, shape, from.rank, from.since, from.job});
-    while (row.next())
-        if (is_it(order_of(row.number(0), row.number(1), JobId{row.bits(2)}))) return;
-}
-
-std::uint32_t PlaceTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
-    auto row = wanting_.query({thing.tenant, code(thing.kind), thing.name, shape, enough});
-    return row.next() ? static_cast<std::uint32_t>(row.number(0)) : 0;
-}
-
-std::vector<JobId> PlaceTables::kept() {
-    std::vector<JobId> jobs;
-    auto row = kept_.query({});
-    while (row.next()) jobs.push_back({row.bits(0)});
-    return jobs;
-}
-
-SessionId PlaceTables::owner_of_damaged_run(JobId job) {
-    auto row = run_row_.query({job});
-    if (!row.next()) return {};
-    JobRow said;
-    try {
-        decode_life(row.bytes(1), said);
-    } catch (const Failure&) {
-        return SessionId{row.bits(0)};
-    }
-    return said.attempts.empty() ? SessionId{row.bits(0)} : said.attempts.back().session();
 }
 
 }  // namespace perdure::store::sqlite

@@ -21,7 +21,7 @@ public:
 
     JobReader& jobs() override { return load_; }
     RelationReader& relations() override { return relations_; }
-    LineReader& lines() override { return places_; }
+    LineReader& lines() override { return places_.lines(); }
     Contents contents() override;
 
     void begin() override;
