@@ -1,6 +1,7 @@
 // store_bench: how fast the SQLite store is, beside the least that any durable queue on the same
 // disk must do. Not a test: nothing here is judged, the figures are for people.
-//   store_bench [--lives N] [--backlog N] [--lines N] [--folder DIR]
+//   store_bench [--lives N] [--backlog N] [--folder DIR]
+//   store_bench --lines N [--lives N] [--folder DIR]   drains over so many lines, beside one line
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -455,7 +456,6 @@ struct Options {
     std::uint64_t lives = 300'000;
     std::uint64_t backlog = 1'000'000;
     std::uint64_t lines = 0;
-    bool only_workers = false;
     std::string folder = std::filesystem::temp_directory_path().string();
 };
 
@@ -470,7 +470,6 @@ void show_lines(const Options& options, const std::function<std::string(const ch
     const auto by_many = store_drain_by(path("workers"), options.lives, workers);
     fmt::print("drain by {:6} {:9} {:6.2f} us: {:.2f}\n", workers, "workers", by_many.cpu_us,
                one.cpu_us / by_many.cpu_us);
-    if (options.only_workers) return;
     for (const auto& [name, field] : names) {
         const auto many = store_drain(path(name), options.lives, {field, options.lines});
         fmt::print("drain of {:6} {:8} {:6.2f} us: {:.2f}\n", options.lines, name, many.cpu_us,
@@ -518,7 +517,6 @@ int main(int count, char** arguments) {
         if (name == "--lives") options.lives = std::strtoull(arguments[i + 1], nullptr, 10);
         if (name == "--lines") options.lines = std::strtoull(arguments[i + 1], nullptr, 10);
         if (name == "--backlog") options.backlog = std::strtoull(arguments[i + 1], nullptr, 10);
-        if (name == "--workers") options.only_workers = true;
         if (name == "--folder") options.folder = arguments[i + 1];
     }
     perdure::bench::run(options);

@@ -44,11 +44,11 @@ protected:
     }
     ReadLine read_alone(const LineQuery& query) {
         ReadLine read;
-        read.rows = lines.read_line(query, [&](const ClaimOrder& order, std::uint64_t read_as,
-                                               const LineReader::LoadRow&) {
-            read.orders.push_back(order);
-            read.read_as.push_back(read_as);
-        });
+        read.rows = lines.read_line(
+            query, [&](const ClaimOrder& order, std::uint64_t read_as, const LineReader::LoadRow&) {
+                read.orders.push_back(order);
+                read.read_as.push_back(read_as);
+            });
         return read;
     }
     void compare(const std::vector<LineQuery>& queries) {

@@ -9,9 +9,9 @@
 #include "base/zoo.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
+#include "store/engine/apply/claim_lines.h"
 #include "store/engine/apply/claim_size.h"
 #include "store/engine/apply/ending.h"
-#include "store/engine/apply/line_parts.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/rows/history.h"
 
@@ -21,54 +21,15 @@ namespace {
 // A claim that meets a long line of jobs behind one key moves them away a piece at a time; so many
 // jobs it looks at and does not take.
 constexpr std::uint32_t passed_over_max = 1'000;
-constexpr std::uint32_t ahead_max = 1'000;
-// Lines whose fronts one group reads beyond the jobs that it takes: after a start none of them is
-// known (C8).
-constexpr std::uint32_t lines_read_max = 1'000;
-constexpr std::uint32_t lines_ahead_max = 250;  // with one that has to be read on
-
-// A line that this claim reads by itself: it has skipped a job there, or a row is damaged.
-struct Cursor {
-    ShapeId shape = 0;
-    std::optional<ClaimOrder> skipped;
-    std::set<ClaimOrder> came_back;  // ahead of it, since then
-    bool is_damaged = false;
-    LinePart ahead;  // read, and from `next` on not yet looked at
-    std::size_t next = 0;
-};
 
 class Claiming {
 public:
     Claiming(State& state, const SessionRow& session, std::uint32_t wanted)
-        : state_(state), session_(session), wanted_(wanted), promoted_(state.promoted.size()) {
-        for (const auto id : state.fronts.damaged(session.offer.tenant)) read_apart(id);
-    }
+        : state_(state), session_(session), lines_(state, session), wanted_(wanted) {}
 
     Claimed run();
 
 private:
-    struct First {
-        Fronts::Head head;
-        Cursor* cursor = nullptr;  // empty if the line is read by nobody apart
-    };
-
-    bool may_take_from(ShapeId id) const;
-    void read_apart(ShapeId id);
-    // How many of a line: more and more while it takes none of them.
-    std::uint32_t read_wanted() const { return std::max(wanted_, passed_over_); }
-    bool read_fronts();
-    void take_front(ShapeId id, LinePart& part);
-    void note_promoted();
-    const ClaimOrder* head_of(Cursor& cursor);
-    static void take_head(Cursor& cursor);
-    std::optional<First> first();
-    std::optional<First> first_in_memory();
-    bool is_in_memory(const Fronts::Head& head) const;
-    bool read_on(const Fronts::Head& first);
-    bool is_any_listed();
-    bool is_any_left();
-    void skip(const First& first);
-    void show_skipped();
     bool another_could_take(const JobRow& job) const;
     AdmissionFacts admission_facts(const JobRow& job) const;
     void look(const JobRow& job, const AdmissionDecision& decision);
@@ -76,186 +37,12 @@ private:
 
     State& state_;
     const SessionRow& session_;
+    ClaimLines lines_;
     std::uint32_t wanted_;
     std::uint32_t passed_over_ = 0;
-    std::vector<Cursor> cursors_;
-    std::size_t promoted_ = 0;  // how many of them are known here
-    bool are_fronts_read_ = true;
     ClaimSize size_;
     mutable std::map<ShapeId, bool> others_;  // another_could_take()
 };
-
-bool Claiming::may_take_from(ShapeId id) const {
-    const auto& shape = state_.shapes.shape(id);
-    if (!matches(session_.offer, shape)) return false;
-    // A whole line that stands still: admission would skip each job of it.
-    return !state_.shapes.is_paused(shape.tenant, shape.queue) || zoo(Bug::paused_queue_is_claimed);
-}
-
-// Its front cannot be kept.
-void Claiming::read_apart(ShapeId id) {
-    if (may_take_from(id)) cursors_.push_back({.shape = id, .is_damaged = true});
-}
-
-// Those of the tenant: what one worker cannot take is what the next one asks for. False: there are
-// more than one group should read. Then nobody knows who is first, and nobody is taken.
-bool Claiming::read_fronts() {
-    auto& fronts = state_.fronts;
-    const auto& unread = fronts.unread(session_.offer.tenant);
-    while (!unread.empty()) {
-        const auto max = std::min<std::size_t>(lines_read_max - state_.lines_read, unread.size());
-        if (max == 0 || state_.rows.has_loaded_enough()) return false;
-        state_.lines_read += static_cast<std::uint32_t>(max);
-        std::vector<LineQuery> queries;
-        for (auto id = unread.begin(); queries.size() < max; ++id)
-            queries.push_back({.shape = *id,
-                               .behind = fronts.read_from(*id),
-                               .max = fronts.read_max(read_wanted())});
-        auto parts = read_lines(state_, queries);
-        for (std::size_t i = 0; i < parts.size(); ++i) take_front(queries[i].shape, parts[i]);
-    }
-    return true;
-}
-
-void Claiming::take_front(ShapeId id, LinePart& part) {
-    if (!part.is_damaged) return state_.fronts.read(id, std::move(part.jobs), part.is_all);
-    state_.fronts.note_damaged(id);
-    read_apart(id);
-}
-
-// Somebody came back into a line: what was read ahead may not be its front any more, and may begin
-// behind it.
-void Claiming::note_promoted() {
-    for (; promoted_ < state_.promoted.size(); ++promoted_) {
-        const auto& [order, shape] = state_.promoted[promoted_];
-        for (auto& cursor : cursors_) {
-            if (cursor.shape != shape) continue;
-            if (cursor.skipped && order < *cursor.skipped) {
-                cursor.came_back.insert(order);
-            } else {
-                cursor.ahead = {};
-                cursor.next = 0;
-            }
-        }
-    }
-}
-
-const ClaimOrder* Claiming::head_of(Cursor& cursor) {
-    auto& [shape, skipped, came_back, is_damaged, ahead, next] = cursor;
-    if (!came_back.empty()) return &*came_back.begin();
-    while (next == ahead.jobs.size() && !ahead.is_all) {
-        const auto max = is_damaged ? ahead_max : state_.fronts.read_max(read_wanted());
-        ahead = read_line(state_, shape, skipped, max);
-        next = 0;
-        // If there are so many that cannot be understood, more are read: they must not hide the
-        // rest.
-        if (is_damaged || !ahead.is_damaged) break;
-        is_damaged = true;
-    }
-    return next == ahead.jobs.size() ? nullptr : &ahead.jobs[next];
-}
-
-void Claiming::take_head(Cursor& cursor) {
-    if (cursor.came_back.empty())
-        ++cursor.next;
-    else
-        cursor.came_back.erase(cursor.came_back.begin());
-}
-
-// The first of all lines.
-std::optional<Claiming::First> Claiming::first() {
-    are_fronts_read_ = read_fronts();
-    if (!are_fronts_read_) return std::nullopt;
-    note_promoted();
-    auto& ranking = state_.fronts.ranking();
-    std::optional<First> first;
-    if (const auto head = ranking.first(session_.offer)) first = First{*head};
-    for (auto& cursor : cursors_) {
-        const auto* order = head_of(cursor);
-        if (!order) continue;
-        const Fronts::Head head{*order, cursor.shape};
-        if (!first || ranking.key_of(head) < ranking.key_of(first->head))
-            first = First{head, &cursor};
-    }
-    return first;
-}
-
-// Whether the first of its line is known and in memory: its line may be listed by one who has left,
-// and the jobs of a front that is known may have been let go.
-bool Claiming::is_in_memory(const Fronts::Head& head) const {
-    return state_.fronts.knows_first_of(head.shape) && state_.loaded(head.order.job);
-}
-
-// Reads a line, and with it those that come soon. False: the group has read enough.
-bool Claiming::read_on(const Fronts::Head& first) {
-    auto& fronts = state_.fronts;
-    const auto room = std::min(lines_read_max - state_.lines_read, lines_ahead_max);
-    if (room == 0 || state_.rows.has_loaded_enough()) return false;
-    std::vector<LineQuery> queries;
-    const auto query = [&](ShapeId id) {
-        queries.push_back({.shape = id,
-                           .behind = fronts.read_from(id),
-                           .max = fronts.read_max(read_wanted())});
-    };
-    query(first.shape);
-    for (const auto& head : fronts.ranking().soon(session_.offer, std::min(room, std::max(wanted_, 1U)))) {
-        if (queries.size() == room) break;
-        if (head.shape != first.shape && !is_in_memory(head)) query(head.shape);
-    }
-    state_.lines_read += static_cast<std::uint32_t>(queries.size());
-    auto parts = read_lines(state_, queries);
-    for (std::size_t i = 0; i < parts.size(); ++i) take_front(queries[i].shape, parts[i]);
-    return true;
-}
-
-std::optional<Claiming::First> Claiming::first_in_memory() {
-    for (;;) {
-        auto found = first();
-        if (!found || found->cursor || is_in_memory(found->head)) return found;
-        are_fronts_read_ = read_on(found->head);
-        if (!are_fronts_read_) return std::nullopt;
-    }
-}
-
-void Claiming::skip(const First& first) {
-    reached<"claim_skipped_for_another_worker">();
-    if (first.cursor) {
-        auto& skipped = first.cursor->skipped;
-        skipped = skipped ? std::max(*skipped, first.head.order) : first.head.order;
-        return;
-    }
-    state_.fronts.hide(first.head.shape);
-    cursors_.push_back({.shape = first.head.shape, .skipped = first.head.order});
-}
-
-// A line of which nobody is counted may be listed by one who has left: that one is read.
-bool Claiming::is_any_listed() {
-    while (const auto head = state_.fronts.ranking().first(session_.offer)) {
-        const auto jobs = state_.shapes.count(head->shape, JobState::ready);
-        if (jobs > 0 || is_in_memory(*head) || !read_on(*head)) return true;
-    }
-    return false;
-}
-
-bool Claiming::is_any_left() {
-    if (!are_fronts_read_ || is_any_listed()) return true;
-    const auto& unread = state_.fronts.unread(session_.offer.tenant);
-    const bool is_in_unread = std::any_of(unread.begin(), unread.end(), [&](ShapeId id) {
-        return may_take_from(id) && state_.shapes.count(id, JobState::ready) > 0;
-    });
-    if (is_in_unread) return true;
-    note_promoted();
-    return std::any_of(cursors_.begin(), cursors_.end(), [&](const Cursor& cursor) {
-        if (!cursor.came_back.empty()) return true;
-        if (!cursor.skipped) return state_.shapes.count(cursor.shape, JobState::ready) > 0;
-        const auto max = cursor.is_damaged ? ahead_max : 1;
-        return !read_line(state_, cursor.shape, cursor.skipped, max).jobs.empty();
-    });
-}
-
-void Claiming::show_skipped() {
-    for (const auto& cursor : cursors_) state_.fronts.show(cursor.shape);
-}
 
 std::uint32_t free_slots(const State& state, const SessionRow& session) {
     auto used = static_cast<std::uint32_t>(state.runs_of(session.id).size());
@@ -358,12 +145,13 @@ Claimed Claiming::run() {
     state_.rows.allow_some();
     while (wanted_ > 0 && passed_over_ < passed_over_max && !size_.is_reached()) {
         state_.rows.begin_step();
-        const auto found = first_in_memory();
+        lines_.want({.jobs = wanted_, .of_line = std::max(wanted_, passed_over_)});
+        const auto found = lines_.first();
         if (!found) break;
         JobRow& job = state_.job_that_exists(found->head.order.job);
         const auto decision = decide_admission(admission_facts(job), state_.timing);
         look(job, decision);
-        if (found->cursor) take_head(*found->cursor);
+        lines_.pass(*found);
         switch (decision.kind) {
             case Kind::admit:
                 claimed.assignments.push_back(admit(job));
@@ -373,7 +161,7 @@ Claimed Claiming::run() {
                 break;
             case Kind::skip:
                 ++passed_over_;
-                skip(*found);
+                lines_.skip(*found);
                 break;
             case Kind::block:
                 ++passed_over_;
@@ -385,11 +173,11 @@ Claimed Claiming::run() {
     state_.rows.begin_step();
     // If slots are free, and it has seen all that it could take, there is nothing left of that.
     const bool has_seen_all =
-        wanted_ > 0 && passed_over_ < passed_over_max && are_fronts_read_ && !size_.is_reached();
-    claimed.left = !has_seen_all && is_any_left() ? 1 : 0;
+        wanted_ > 0 && passed_over_ < passed_over_max && lines_.are_read() && !size_.is_reached();
+    claimed.left = !has_seen_all && lines_.is_any_left() ? 1 : 0;
     const bool is_cut = passed_over_ == passed_over_max || claimed.left > 0;
     claimed.unfinished = wanted_ > 0 && !has_seen_all && is_cut;
-    show_skipped();
+    lines_.show_skipped();
     return claimed;
 }
 

@@ -251,9 +251,7 @@ struct Ranking::Soon {
     std::size_t max = 0;
     std::vector<Head> heads;
 
-    void add(const Line& line, std::size_t /*room*/) {
-        heads.push_back({*line.head, line.shape});
-    }
+    void add(const Line& line, std::size_t /*room*/) { heads.push_back({*line.head, line.shape}); }
     void add(const Share& share, std::size_t room) {
         for (const auto& [order, line] : share.lines) {
             if (room-- == 0) return;

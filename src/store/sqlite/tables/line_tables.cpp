@@ -37,7 +37,7 @@ constexpr const char* lines_of_jobs =
 // To step over a few rows costs less than a statement of its own; over the rest of a long line,
 // more. Nor is a statement much beside many rows.
 constexpr ShapeId neighbours_apart_max = 4;
-constexpr std::uint32_t passed_over_max = 4;
+constexpr std::uint32_t stepped_over_max = 4;
 constexpr std::uint32_t few_rows_max = 7;
 
 constexpr const char* how_many_want =
@@ -108,13 +108,12 @@ std::uint32_t LineTables::read_line(const LineQuery& query, const TakeRow& take)
 
 // Lines whose shapes lie close together are read with one statement.
 std::vector<std::uint32_t> LineTables::read_lines(const std::vector<LineQuery>& queries,
-                                                   const TakeRowOf& take) {
+                                                  const TakeRowOf& take) {
     std::vector<std::size_t> by_shape(queries.size());
     std::iota(by_shape.begin(), by_shape.end(), std::size_t{0});
     const auto shape_of = [&](std::size_t at) { return queries[by_shape[at]].shape; };
-    std::sort(by_shape.begin(), by_shape.end(), [&](std::size_t a, std::size_t b) {
-        return queries[a].shape < queries[b].shape;
-    });
+    std::sort(by_shape.begin(), by_shape.end(),
+              [&](std::size_t a, std::size_t b) { return queries[a].shape < queries[b].shape; });
     std::vector<std::uint32_t> rows(queries.size());
     for (Neighbours lines{queries, by_shape}; lines.next < by_shape.size();) {
         lines.end = lines.next + 1;
@@ -124,10 +123,9 @@ std::vector<std::uint32_t> LineTables::read_lines(const std::vector<LineQuery>& 
             ++lines.end;
         if (lines.end > lines.next + 1 && read_neighbours(lines, take, rows)) continue;
         const auto at = by_shape[lines.next++];
-        rows[at] = read_line(queries[at], [&](const ClaimOrder& order, std::uint64_t read_as,
-                                              const LoadRow& load) {
-            take(at, order, read_as, load);
-        });
+        rows[at] =
+            read_line(queries[at], [&](const ClaimOrder& order, std::uint64_t read_as,
+                                       const LoadRow& load) { take(at, order, read_as, load); });
     }
     return rows;
 }
@@ -135,7 +133,7 @@ std::vector<std::uint32_t> LineTables::read_lines(const std::vector<LineQuery>& 
 // As many of them as can be read by one statement; all of them, if nothing is in the way. False:
 // not even the first.
 bool LineTables::read_neighbours(Neighbours& lines, const TakeRowOf& take,
-                                  std::vector<std::uint32_t>& rows) {
+                                 std::vector<std::uint32_t>& rows) {
     const bool are_loaded = lines.query().jobs_are_loaded;
     const auto first = lines.next;
     const auto last = lines.queries[lines.by_shape[lines.end - 1]].shape;
@@ -158,7 +156,7 @@ bool LineTables::read_neighbours(Neighbours& lines, const TakeRowOf& take,
             take(at, order, ++rows_read_, load);
             ++rows[at];
             passed_over = 0;
-        } else if (++passed_over == passed_over_max) {
+        } else if (++passed_over == stepped_over_max) {
             if (is_full) ++lines.next;
             return lines.next > first;
         }
@@ -168,7 +166,7 @@ bool LineTables::read_neighbours(Neighbours& lines, const TakeRowOf& take,
 }
 
 std::vector<ShapeId> LineTables::shapes_blocked_on(const Thing& thing, ShapeId behind,
-                                                    std::uint32_t max) {
+                                                   std::uint32_t max) {
     std::vector<ShapeId> shapes;
     // From shape to shape: a million jobs behind one key are one step.
     while (shapes.size() < max) {
@@ -181,8 +179,8 @@ std::vector<ShapeId> LineTables::shapes_blocked_on(const Thing& thing, ShapeId b
 }
 
 void LineTables::find_blocked(const Thing& thing, ShapeId shape,
-                               const std::optional<ClaimOrder>& behind,
-                               const std::function<bool(const ClaimOrder&)>& is_it) {
+                              const std::optional<ClaimOrder>& behind,
+                              const std::function<bool(const ClaimOrder&)>& is_it) {
     const Behind from(behind);
     auto row = blocked_line_.query(
         {thing.tenant, code(thing.kind), thing.name, shape, from.rank, from.since, from.job});
