@@ -48,7 +48,7 @@ bool ClaimLines::read_fronts() {
             queries.push_back({.shape = *id,
                                .behind = fronts.read_from(*id),
                                .max = fronts.read_max(wanted_.of_line)});
-        auto parts = read_lines(state_, queries);
+        auto parts = read_lines(state_, queries, fronts.load_max());
         for (std::size_t i = 0; i < parts.size(); ++i) take_front(queries[i].shape, parts[i]);
     }
     return true;
@@ -142,7 +142,7 @@ bool ClaimLines::read_on(const Fronts::Head& first) {
         if (head.shape != first.shape && !is_in_memory(head)) query(head.shape);
     }
     state_.lines_read += static_cast<std::uint32_t>(queries.size());
-    auto parts = read_lines(state_, queries);
+    auto parts = read_lines(state_, queries, fronts.load_max());
     for (std::size_t i = 0; i < parts.size(); ++i) take_front(queries[i].shape, parts[i]);
     return true;
 }

@@ -21,7 +21,8 @@ bool look_at(State& state, JobId id, std::uint64_t read_as, const LineReader::Lo
 
 }  // namespace
 
-std::vector<LinePart> read_lines(State& state, std::vector<LineQuery> queries) {
+std::vector<LinePart> read_lines(State& state, std::vector<LineQuery> queries,
+                                 std::uint32_t loaded_max) {
     std::vector<LinePart> parts(queries.size());
     for (std::size_t i = 0; i < queries.size(); ++i) {
         parts[i].jobs.reserve(queries[i].max);
@@ -30,7 +31,9 @@ std::vector<LinePart> read_lines(State& state, std::vector<LineQuery> queries) {
     }
     const auto take = [&](std::size_t part, const ClaimOrder& order, std::uint64_t read_as,
                           const LineReader::LoadRow& load) {
-        if (look_at(state, order.job, read_as, load)) parts[part].jobs.push_back(order);
+        auto& jobs = parts[part].jobs;
+        if (jobs.size() >= loaded_max || look_at(state, order.job, read_as, load))
+            jobs.push_back(order);
     };
     const auto read = state.lines().read(queries, take);
     for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -1,4 +1,4 @@
-// Parts of lines, with their jobs in memory: what claims look for who is first in.
+// Parts of lines, with jobs in memory: what claims look for who is first in.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,10 @@ struct LinePart {
     bool is_damaged = false;  // a row among them could not be understood
 };
 
-// One for each query.
-std::vector<LinePart> read_lines(State& state, std::vector<LineQuery> queries);
+// One for each query. Only so many jobs of each are in memory then; of the others is known where
+// they are.
+std::vector<LinePart> read_lines(State& state, std::vector<LineQuery> queries,
+                                 std::uint32_t loaded_max = UINT32_MAX);
 LinePart read_line(State& state, ShapeId shape, const std::optional<ClaimOrder>& behind,
                    std::uint32_t max);
 

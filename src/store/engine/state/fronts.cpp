@@ -47,6 +47,10 @@ std::uint32_t Fronts::read_max(std::uint32_t wanted) const {
     return std::min(std::max(wanted, wanted_min), static_cast<std::uint32_t>(front_max()));
 }
 
+std::uint32_t Fronts::load_max() const {
+    return lines_.size() * line_min > budget ? 1 : static_cast<std::uint32_t>(line_max);
+}
+
 void Fronts::enter(ShapeId id, const ClaimOrder& order) {
     ranking_.enter(id);
     Line& line = add(id);

@@ -42,6 +42,8 @@ public:
     const std::set<ShapeId>& damaged(const std::string& tenant) const;
     // How many jobs to read of a line: there is one budget for all of them.
     std::uint32_t read_max(std::uint32_t wanted) const;
+    // How many of them to have in memory: others would be let go before their turn.
+    std::uint32_t load_max() const;
     // False: it is listed by one who has left, or not at all.
     bool knows_first_of(ShapeId id) const;
     // Behind whom to read a line: all before have left. Empty: from its beginning on.

@@ -342,9 +342,11 @@ TEST(Fronts, note_only_so_many_that_nobody_has_read) {
 TEST(Fronts, read_less_of_each_line_the_more_lines_there_are) {
     Fixture of;
     EXPECT_EQ(of.fronts.read_max(1'000'000), 1'000U);
+    EXPECT_EQ(of.fronts.load_max(), 1'000U);
     for (int i = 0; i < 20'000; ++i)
         of.fronts.enter(of.shapes.id_of({"a", std::to_string(i), "a", ""}), order(1));
     EXPECT_EQ(of.fronts.read_max(1'000), 2U);
+    EXPECT_EQ(of.fronts.load_max(), 1U);
 }
 
 // Long fronts are there first; each further line takes from them, and leaves two.
