@@ -41,6 +41,29 @@ TEST_P(Loads, of_many_reports) {
     EXPECT_LE(loads_of(std::move(reports)), 1U);
 }
 
+// More of them than there is room for among those that wait.
+TEST_P(Loads, of_reports_of_what_runs) {
+    constexpr std::size_t running = 17'000;
+    constexpr std::uint32_t at_once = 1'000;
+    const auto worker = open_session({.slots = running});
+    std::vector<Assignment> all;
+    while (all.size() < running) {
+        std::vector<Change> submits;
+        for (std::uint32_t i = 0; i < at_once; ++i) submits.emplace_back(submit_of(Wanted::job()));
+        commit(std::move(submits));
+        const auto some = claim(worker, at_once);
+        ASSERT_EQ(some.size(), at_once);
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    const auto& memory = dynamic_cast<MemoryStore&>(store());
+    const auto before = memory.loads();
+    std::vector<Change> reports;
+    for (std::size_t i = 0; i < at_once; ++i)
+        reports.push_back(Report{worker, all[i].attempt, success()});
+    commit(std::move(reports));
+    EXPECT_EQ(memory.loads(), before);
+}
+
 TEST_P(Loads, of_many_ends_that_free_keys_and_let_waiters_go_on) {
     const auto worker = open_session({.slots = loaded_jobs});
     std::vector<JobId> waiters;
