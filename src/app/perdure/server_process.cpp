@@ -128,6 +128,7 @@ public:
         backups_.reset();
         store_.reset();
         blobs_.reset();
+        audit_.reset();
         return code_;
     }
 
@@ -161,7 +162,9 @@ private:
         auto tokens = TokenFile::open(data_, random_);
         if (!tokens) return tokens.error();
         tokens_ = std::move(*tokens);
-        audit_ = std::make_unique<AuditFile>(data_);
+        auto audit = AuditFile::open(data_, output_.log("audit"));
+        if (!audit) return audit.error();
+        audit_ = std::move(*audit);
         access->peers = &peers_;
         access->tokens = tokens_.get();
         access->audit = audit_.get();
