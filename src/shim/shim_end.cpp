@@ -112,6 +112,7 @@ void Shim::reap() {
         if (pid < 0 && errno == EINTR) continue;
         no_children_ = pid < 0;
         if (no_children_) break;
+        add_usage(usage_, used);
         peak_memory_ = std::max(peak_memory_, static_cast<std::uint64_t>(used.ru_maxrss) * 1'024);
         if (pid != leader_) continue;
         leader_status_ = status;
@@ -216,6 +217,8 @@ void Shim::finish(AttemptEnd end, std::string detail) {
     evidence.host = order_.host;
     evidence.peak_memory = peak_memory_;
     evidence.ran_for = ran_for_;
+    if (end.ran != Ran::no)
+        evidence.usage = greater_usage(usage_, group_before_, usage_of_cgroup(order_.cgroup));
     end.reported = true;
     result_text_ = attempt_files::result_json(end, evidence);
     did_not_run_ = end.ran == Ran::no;
