@@ -66,6 +66,7 @@ AuditFile::AuditFile(Fd directory, Log log, AuditOptions options)
       files_{{directory_.get(), "acts", options.acts},
              {directory_.get(), "refusals", options.refusals}} {
     number_ = std::max(files_[acts].newest(), files_[refusals].newest());
+    counts_.bytes = files_[acts].bytes() + files_[refusals].bytes();
     writer_ = std::thread([this] { run(); });
 }
 
@@ -77,10 +78,13 @@ AuditFile::~AuditFile() {
     }
     wake_.notify_one();
     writer_.join();
-    for (const auto& left : {&waiting_[acts], &writing_[acts]})
-        if (!left->lines.empty())
-            log_.write(Level::critical, "lines of the audit log are lost: it cannot be written",
-                       "lines", std::count(left->lines.begin(), left->lines.end(), '\n'));
+    std::ptrdiff_t left = 0;
+    for (const auto which : {acts, refusals})
+        for (const auto* some : {&waiting_[which], &writing_[which]})
+            left += std::count(some->lines.begin(), some->lines.end(), '\n');
+    if (left > 0)
+        log_.write(Level::critical, "lines of the audit log are lost: it cannot be written",
+                   "lines", left);
 }
 
 void AuditFile::append(const AuditRecord& record) {
@@ -184,7 +188,8 @@ void AuditFile::run() {
         if (waits() && !stopping_ && !fails_)
             wake_.wait_for(lock, of(options_.gather), [this] { return stopping_; });
         const auto turn = wanted_turn_;
-        if (stopping_ || Clock::now() >= tell_at) {
+        const bool ends = stopping_;  // later than this is the next turn
+        if (ends || Clock::now() >= tell_at) {
             tell();
             tell_at = Clock::time_point::max();
         }
@@ -192,7 +197,7 @@ void AuditFile::run() {
         write(lock);
         if (any && sync_at == Clock::time_point::max())
             sync_at = std::max(Clock::now(), synced_at + sync_every);
-        if (Clock::now() >= sync_at || (stopping_ && any)) {
+        if (Clock::now() >= sync_at || (ends && any)) {
             lock.unlock();
             for (auto& series : files_) series.sync();
             lock.lock();
@@ -201,7 +206,7 @@ void AuditFile::run() {
         }
         done_turn_ = turn;
         settled_.notify_all();
-        if (stopping_) return;
+        if (ends) return;
     }
 }
 

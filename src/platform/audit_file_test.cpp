@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <thread>
 
 #include "base/assert.h"
 
@@ -116,6 +117,18 @@ TEST_F(AuditOnDisk, it_tells_the_newest_first_and_survives_a_restart) {
     EXPECT_EQ(read(*audit, {.word = "", .before = 3}).lines.size(), 2U);
 }
 
+TEST_F(AuditOnDisk, what_came_just_before_its_end_is_there) {
+    for (int i = 0; i < 20; ++i) {
+        const auto audit = open();
+        const auto before = audit->counts().bytes;
+        audit->append(act("alice"));
+        while (audit->counts().bytes == before) std::this_thread::yield();
+        // The first line is written, and is being brought to the disk.
+        audit->append(act("mallory", day, 403));
+    }
+    EXPECT_EQ(read_all(*open(), {.word = "", .limit = 1'000}).size(), 40U);
+}
+
 TEST_F(AuditOnDisk, every_line_is_on_exactly_one_page_whatever_their_size) {
     const auto audit =
         open({.acts = {.file_max = 300'000}, .refusals_per_second = 1'000'000, .page_bytes = 1});
@@ -132,7 +145,7 @@ TEST_F(AuditOnDisk, every_line_is_on_exactly_one_page_whatever_their_size) {
 }
 
 TEST_F(AuditOnDisk, a_page_reads_a_bounded_number_of_bytes_wherever_it_begins) {
-    const auto audit = open({.page_bytes = 100'000});
+    const auto audit = open({.page_bytes = 300'000});
     for (int i = 0; i < 20'000; ++i) audit->append(act("alice"));
     audit->settle();
     const auto page = read(*audit, {.word = "nobody"});
@@ -142,6 +155,8 @@ TEST_F(AuditOnDisk, a_page_reads_a_bounded_number_of_bytes_wherever_it_begins) {
     const auto later = read(*audit, {.word = "", .before = 500, .limit = 1});
     ASSERT_EQ(later.lines.size(), 1U);
     EXPECT_EQ(audit_number(later.lines.front()), 499U);
+    EXPECT_FALSE(read(*audit, {.word = "nobody", .before = 500}).next)
+        << "what is behind its beginning was not read";
 }
 
 TEST_F(AuditOnDisk, what_is_too_much_goes_before_its_time_and_that_is_said) {
@@ -217,13 +232,13 @@ TEST_F(AuditOnDisk, what_happens_all_the_time_is_added_up) {
     EXPECT_EQ(read_all(*audit, {.word = "(others)"}).size(), 1U);
 }
 
-// While it lives no file can grow, as on a full disk.
+// While it lives no file can have more bytes, as on a full disk.
 class FullDisk {
 public:
-    FullDisk() {
+    explicit FullDisk(std::uintmax_t bytes) {
         ::signal(SIGXFSZ, SIG_IGN);
         ::getrlimit(RLIMIT_FSIZE, &usual_);
-        const rlimit full{.rlim_cur = 1, .rlim_max = usual_.rlim_max};
+        const rlimit full{.rlim_cur = bytes, .rlim_max = usual_.rlim_max};
         ::setrlimit(RLIMIT_FSIZE, &full);
     }
     ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &usual_); }
@@ -237,7 +252,7 @@ TEST_F(AuditOnDisk, what_a_full_disk_does_not_take_waits_and_what_is_lost_is_tol
     audit->append(act("before"));
     audit->settle();
     {
-        const FullDisk full;
+        const FullDisk full(bytes_of("acts") + 30);  // a part of a line is written
         for (int i = 0; i < 100; ++i) audit->append(act("n" + std::to_string(i)));
         audit->settle();
     }
@@ -258,7 +273,7 @@ TEST_F(AuditOnDisk, what_a_full_disk_does_not_take_waits_and_what_is_lost_is_tol
 
 TEST_F(AuditOnDisk, what_cannot_be_written_at_its_end_is_said) {
     auto audit = open();
-    const FullDisk full;
+    const FullDisk full(1);
     audit->append(act("alice"));
     audit.reset();
     EXPECT_TRUE(said.has(Level::critical, "lines of the audit log are lost"));
@@ -279,6 +294,7 @@ TEST_F(AuditOnDisk, a_torn_end_is_mended_and_hurts_no_other_line) {
     const auto all = read_all(*audit);
     ASSERT_EQ(all.size(), 2U);
     EXPECT_TRUE(has(all[0], "carol") && has(all[1], "alice"));
+    EXPECT_FALSE(has(all[0], "\"bo")) << "the torn one has a line of its own";
     EXPECT_GT(*audit_number(all[0]), 1U);
 }
 

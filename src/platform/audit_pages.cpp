@@ -153,7 +153,7 @@ AuditPage read_audit_page(int directory, const AuditQuery& query, std::size_t by
                 one.newest() && (!from->newest() || one.newest()->number > from->newest()->number);
             if (is_newer) from = &one;
         }
-        if (!from->newest()) return page;
+        if (!from->newest()) break;
         page.next = from->newest()->number;
         if (query.word.empty() || from->newest()->text.find(query.word) != std::string::npos)
             page.lines.push_back(from->newest()->text);
