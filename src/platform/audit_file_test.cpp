@@ -267,6 +267,9 @@ TEST_F(AuditOnDisk, what_a_full_disk_does_not_take_waits_and_what_is_lost_is_tol
                                        [](const auto& line) { return has(line, "/cancel"); });
     EXPECT_EQ(static_cast<std::uint64_t>(cancels), 101 - lost)
         << "what had room is all there, once";
+    for (const auto& line : all)
+        EXPECT_EQ(line.find("\"seq\""), line.rfind("\"seq\""))
+            << "half of it came before: " << line;
     EXPECT_EQ(read_all(*audit, {.word = "lines lost"}).size(), 1U);
     EXPECT_TRUE(said.has(Level::warn, "can be written again"));
 }

@@ -197,11 +197,12 @@ std::string Shim::result_left_by_the_job(std::string& detail) {
         return {};
     // A second name of a file that the job could not read is not its result.
     const bool is_its_own = !order_.become || about.st_uid == order_.become->uid;
-    if (is_its_own && order_.become)
-        ::fchownat(work.get(), attempt_files::work_result, ::geteuid(), ::getegid(),
-                   AT_SYMLINK_NOFOLLOW);
+    const bool is_ours =
+        is_its_own &&
+        (!order_.become || ::fchownat(work.get(), attempt_files::work_result, ::geteuid(),
+                                      ::getegid(), AT_SYMLINK_NOFOLLOW) == 0);
     auto text =
-        is_its_own ? read_file(work.get(), attempt_files::work_result, result_max) : std::nullopt;
+        is_ours ? read_file(work.get(), attempt_files::work_result, result_max) : std::nullopt;
     if (text && is_json(*text)) return std::move(*text);
     detail += detail.empty() ? "" : "; ";
     detail += "the result file is not valid JSON of at most 1 MiB";

@@ -24,7 +24,7 @@ constexpr std::string_view all_tenants = "*";
 enum class By { queue, kind, tenant, worker, host };
 constexpr std::array<std::string_view, 5> by_names = {"queue", "kind", "tenant", "worker", "host"};
 
-struct Wanted {
+struct AccountWanted {
     By by = By::queue;
     std::string tenant;
     WallTime since;
@@ -52,11 +52,11 @@ struct Sum {
 };
 using Sums = std::map<std::string, Sum, std::less<>>;
 
-bool counts(const AttemptView& attempt, const Wanted& wanted) {
+bool counts(const AttemptView& attempt, const AccountWanted& wanted) {
     return attempt.end && attempt.ended_on && *attempt.ended_on >= wanted.since;
 }
 
-std::string name_of(const JobView& job, const AttemptView& attempt, const Wanted& wanted,
+std::string name_of(const JobView& job, const AttemptView& attempt, const AccountWanted& wanted,
                     const SessionNames& workers) {
     switch (wanted.by) {
         case By::queue: return job.spec->queue;
@@ -83,7 +83,8 @@ Task<Result<SessionNames>> read_workers_of(Api& api, const Request& request,
     co_return names;
 }
 
-void add_up(const AuditView& view, const Wanted& wanted, const SessionNames& workers, Sums& sums) {
+void add_up(const AuditView& view, const AccountWanted& wanted, const SessionNames& workers,
+            Sums& sums) {
     for (const auto& job : view.jobs) {
         if (wanted.tenant != all_tenants && job.spec->tenant != wanted.tenant) continue;
         for (const auto& attempt : job.attempts) {
@@ -114,7 +115,7 @@ void write_sum(JsonWriter& out, const std::string& name, const Sum& sum) {
 
 Task<Response> show_account(Api& api, const Request& request) {
     QueryReader query(request);
-    Wanted wanted{.tenant = query.tenant()};
+    AccountWanted wanted{.tenant = query.tenant()};
     std::optional<By> by;
     read_name(query, "by", std::span<const std::string_view>(by_names), by);
     wanted.by = by.value_or(By::queue);

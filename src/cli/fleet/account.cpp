@@ -70,7 +70,7 @@ boost::json::value as_json(const boost::json::value& body, const std::vector<Sum
     return boost::json::object{{"by", text_of(body, "by")}, {"lines", std::move(lines)}};
 }
 
-std::string size_text(std::int64_t bytes) {
+std::string bytes_text(std::int64_t bytes) {
     return bytes > 0 ? spoken_size(static_cast<std::uint64_t>(bytes)) : "";
 }
 
@@ -103,8 +103,8 @@ ExitCode show_account(Context& context) {
     for (const auto& sum : sums) {
         unknown += sum.unknown;
         table.add({sum.name, std::to_string(sum.attempts), spoken(sum.ran_for), spoken(sum.cpu()),
-                   spoken(sum.cpu_user), spoken(sum.cpu_system), size_text(sum.read_bytes),
-                   size_text(sum.write_bytes), size_text(sum.peak_memory)});
+                   spoken(sum.cpu_user), spoken(sum.cpu_system), bytes_text(sum.read_bytes),
+                   bytes_text(sum.write_bytes), bytes_text(sum.peak_memory)});
     }
     if (table.empty()) {
         context.term.say("no attempt has ended");

@@ -19,13 +19,7 @@ using namespace store;
 using namespace store::sqlite;
 
 constexpr std::uint64_t leaves_free = std::uint64_t{64} << 20;
-constexpr int steps_between_looks = 200'000;
-
-std::uint64_t size_of(const std::string& path) {
-    std::error_code absent;
-    const auto size = fs::file_size(path, absent);
-    return absent ? 0 : size;
-}
+constexpr int steps_between_sizes = 200'000;
 
 std::uint64_t bytes_in_use(Connection& database) {
     const auto pages =
@@ -95,7 +89,7 @@ private:
         const auto wanted = bytes_in_use(database);
         check_room(path_, wanted);
         progress_ = [&, wanted] { progress(size_of(copy_), wanted); };
-        sqlite3_progress_handler(database.handle(), steps_between_looks, &Compacting::look, this);
+        sqlite3_progress_handler(database.handle(), steps_between_sizes, &Compacting::look, this);
         Statement vacuum(database, "VACUUM INTO ?");
         vacuum.run({copy_});
         sqlite3_progress_handler(database.handle(), 0, nullptr, nullptr);
