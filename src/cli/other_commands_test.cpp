@@ -305,7 +305,7 @@ TEST(Account, adds_up_the_pages_and_shows_the_greatest_first) {
          "read_bytes":0,"write_bytes":0,"peak_memory":0}]})j"));
     EXPECT_EQ(stage.run({"account"}), 0) << stage.err;
     const auto video = stage.out.find("video");
-    const auto mail = stage.out.find("mail   3         4 s");
+    const auto mail = stage.out.find("mail   3         4.0 s");
     EXPECT_LT(video, mail) << stage.out;
     EXPECT_NE(mail, std::string::npos) << stage.out;
     EXPECT_TRUE(contains(stage.out, "2.5 s")) << stage.out;

@@ -77,7 +77,7 @@ TEST(Quarantine, shows_the_evidence_of_every_attempt) {
     for (const auto* part :
          {"  cause       crash(signal)\n", "  signal      11\n", "  host        h1\n",
           "  ran for     1.5 s\n", "  peak memory 1.5 MiB\n",
-          "  used        1.4 s cpu (1.2 s user, 200 ms system), 1 MiB read\n",
+          "  used        1.4 s cpu (1.2 s user, 200 ms system), 1.0 MiB read\n",
           "    one\n    two·[2J\n"})
         EXPECT_TRUE(contains(stage.out, part)) << part << stage.out;
 }

@@ -97,8 +97,10 @@ ExitCode show_account(Context& context) {
         context.term.print(as_json(*asked.body, sums));
         return ExitCode::ok;
     }
-    Table table(
-        {by, "ATTEMPTS", "RAN FOR", "CPU", "USER", "SYSTEM", "READ", "WRITTEN", "PEAK MEMORY"});
+    auto heading = by;
+    for (auto& letter : heading) letter = static_cast<char>(letter - 'a' + 'A');
+    Table table({heading, "ATTEMPTS", "RAN FOR", "CPU", "USER", "SYSTEM", "READ", "WRITTEN",
+                 "PEAK MEMORY"});
     std::int64_t unknown = 0;
     for (const auto& sum : sums) {
         unknown += sum.unknown;
