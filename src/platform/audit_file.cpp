@@ -19,6 +19,7 @@ constexpr unsigned unauthenticated_status = 401;
 constexpr unsigned forbidden_status = 403;
 constexpr std::int64_t second_us = 1'000'000;
 constexpr auto try_again_after = std::chrono::seconds(1);
+constexpr auto settle_patience = seconds(2);
 constexpr auto sync_every = std::chrono::seconds(5);
 
 bool is_refusal(unsigned status) {
@@ -257,6 +258,7 @@ void AuditFile::note_cut(Series which, std::uint64_t files) {
 
 Task<Result<AuditPage>> AuditFile::read(AuditQuery query) {
     auto call = [this, query = std::move(query)]() -> Result<AuditPage> {
+        settle();
         const auto bytes = options_.page_bytes == 0 ? audit_page_bytes : options_.page_bytes;
         return read_audit_page(directory_.get(), query, bytes);
     };
@@ -272,7 +274,7 @@ void AuditFile::settle() {
     std::unique_lock lock(mutex_);
     const auto turn = ++wanted_turn_;
     wake_.notify_one();
-    settled_.wait(lock, [&] { return done_turn_ >= turn; });
+    settled_.wait_for(lock, of(settle_patience), [&] { return done_turn_ >= turn; });
 }
 
 }  // namespace perdure

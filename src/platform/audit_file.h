@@ -41,10 +41,11 @@ public:
 
     void append(const AuditRecord& record) override;
     void count(std::string_view who, std::string_view action, unsigned status) override;
+    // It has what was appended before, unless the disk is slow.
     Task<Result<AuditPage>> read(AuditQuery query) override;
     AuditCounts counts() const override;
 
-    // Returns when all that was appended before was tried once. For tests.
+    // Returns when all that was appended before was tried once; after two seconds at most.
     void settle();
 
 private:
