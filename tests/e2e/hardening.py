@@ -57,8 +57,8 @@ def faults_of_code(path, need):
 
 
 def uncompiled_with(flag, folder):
-    """Files that were compiled without it. Where all sizes are known while it is compiled, as in the
-    shim, nothing else tells of it."""
+    """Files that were compiled without it. Where all sizes are known to the compiler, as in the shim,
+    nothing else tells of it."""
     with open(os.path.join(os.path.dirname(folder), "compile_commands.json")) as file:
         commands = json.load(file)
     without = [each["file"] for each in commands if flag not in each["command"].split()]
