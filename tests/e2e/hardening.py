@@ -57,7 +57,7 @@ def faults_of_code(path, need):
 
 
 def uncompiled_with(flag, folder):
-    """Files that were compiled without it. Where all sizes are known to the compiler, as in the shim,
+    """Files that were compiled without it. Where the compiler knows all sizes, as in the shim,
     nothing else tells of it."""
     with open(os.path.join(os.path.dirname(folder), "compile_commands.json")) as file:
         commands = json.load(file)
