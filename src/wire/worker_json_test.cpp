@@ -195,7 +195,14 @@ TEST(WorkerJson, every_cause_and_every_kind_come_back) {
             item.end = {.cause = Cause::exit, .ran = Ran::yes, .succeeded = true};
         if (i % 2 == 0)
             item.evidence = std::make_shared<const Evidence>(
-                Evidence{R"({"a":1})", "why", "last\nlines", "host", 1 << 20, seconds(3), 4711});
+                Evidence{R"({"a":1})",
+                         "why",
+                         "last\nlines",
+                         "host",
+                         1 << 20,
+                         seconds(3),
+                         4711,
+                         {seconds(2), milliseconds(3), 4096, 512}});
         report.items.push_back(item);
     }
     using Kind = ReportItem::Kind;

@@ -28,9 +28,9 @@ struct Evidence {
     std::string host;
     std::uint64_t peak_memory = 0;  // bytes; zero: not known
     Duration ran_for;
-    Usage usage;
     // Bytes of its output that its worker had and no server has taken; for ever (O1).
     std::uint64_t output_undelivered = 0;
+    Usage usage;
 
     friend bool operator==(const Evidence&, const Evidence&) = default;
 };
