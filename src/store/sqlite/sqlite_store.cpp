@@ -307,17 +307,17 @@ Task<Result<ServiceView>> SqliteStore::service() {
     return read([](auto& r) -> Result<ServiceView> { return r.show.service(); });
 }
 
-Task<Result<SessionView>> SqliteStore::session(SessionId session) {
+Task<Result<SessionView>> SqliteStore::session(SessionId session, JobId runs_behind) {
     return read([=](auto& r) -> Result<SessionView> {
-        auto view = r.show.session(session);
+        auto view = r.show.session(session, runs_behind);
         if (!view) return error(Errc::not_found, "there is no such session");
         return std::move(*view);
     });
 }
 
-Task<Result<std::optional<SessionView>>> SqliteStore::opening(StateDirectory directory) {
-    return read([directory = std::move(directory)](auto& r) -> Result<std::optional<SessionView>> {
-        return r.show.opening(directory);
+Task<Result<std::optional<SessionId>>> SqliteStore::latest_session(StateDirectory directory) {
+    return read([directory = std::move(directory)](auto& r) -> Result<std::optional<SessionId>> {
+        return r.show.latest_session(directory);
     });
 }
 

@@ -28,7 +28,7 @@ State::State(Tables& of, const Timing& t, const QueueWeights& weights, DamageBoo
       holders(contents, pending, b),
       relations(rows, pending),
       debts(contents, pending),
-      service(contents.service),
+      service_(contents.service),
       lines_(rows, jobs_),
       highest_job_(contents.highest_job),
       servers_(std::move(contents.servers)) {

@@ -48,13 +48,17 @@ public:
     Tables& tables;
     GroupRows rows;  // that the group asks its tables for
     DamageBook& book;
-    WriteSet pending;
+    Pending pending{rows};
     Shapes shapes;
     Fronts fronts;
     Holders holders;
     Relations relations;
     Debts debts;
-    ServiceRow service;  // written with every group
+    const ServiceRow& service = service_;  // written with every group
+    ServiceRow& change_service() {
+        rows.leap();
+        return service_;
+    }
 
     // Of the group that is being applied.
     ServerId server;
@@ -108,6 +112,8 @@ public:
     void forget(JobRow& job);
     const std::set<JobId>& forgotten() const { return forgotten_; }  // by this group
     void keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string* bytes);
+    // It was asked for an attempt that is not its newest: those are let go with the group.
+    void note_older(const JobRow& job) { with_history_.push_back(job.id); }
 
     // What the tables show, and this group has changed.
     Lines& lines() { return lines_; }
@@ -215,13 +221,14 @@ private:
         State& of_;
     };
 
+    ServiceRow service_;
     JobsInMemory jobs_;
     Lines lines_;
     JobRows job_rows_{*this};
     std::set<JobId> forgotten_;  // by this group
     std::size_t jobs_bytes_ = 0;
     std::vector<JobId> ended_jobs_;    // met in this group, some of them twice
-    std::vector<JobId> with_history_;  // written in this group, with more than their newest attempt
+    std::vector<JobId> with_history_;  // in this group, with more than their newest attempt
     JobId highest_job_;
     std::map<SessionId, Runs> runs_;
     // Nothing of the session that starts has to be confirmed before this.
