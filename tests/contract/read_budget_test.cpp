@@ -288,9 +288,9 @@ TEST_P(RowBudgetOfReads, one_job_with_as_many_attempts) {
     read(store().audit({}, 1'000));
     look_for_damage();
     // What is heard of an old attempt, and of an older one, costs no more than these two.
-    const auto late = change({Report{worker, {id, Epoch{90'000}}, evicted},
-                              Report{worker, {id, Epoch{7}}, evicted}},
-                             rows_of_each);
+    const auto late = change(
+        {Report{worker, {id, Epoch{90'000}}, evicted}, Report{worker, {id, Epoch{7}}, evicted}},
+        rows_of_each);
     for (const auto& reply : late.replies)
         EXPECT_EQ(get<Reported>(reply).answer, ReportAnswer::repeated);
     EXPECT_TRUE(apply(Cancel{id}));

@@ -47,6 +47,12 @@ void MemoryTables::write_job(JobRow& job) {
     rows.places.insert(row);
 }
 
+bool MemoryTables::write_note(const IdleNote& note) {
+    rows.service = note.service;
+    for (const auto& heard : note.sessions) add_to(rows.sessions.at(heard.id), heard);
+    return true;
+}
+
 void MemoryTables::forget(const ForgottenJob& forgotten) {
     const auto id = forgotten.job.id;
     rows.places.remove(rows.jobs.at(id));

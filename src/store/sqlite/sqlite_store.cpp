@@ -11,6 +11,7 @@
 #include "store/engine/state/state.h"
 #include "store/sqlite/damage/discard.h"
 #include "store/sqlite/db/desk.h"
+#include "store/sqlite/db/idle_file.h"
 #include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/db/origin.h"
@@ -50,12 +51,16 @@ struct SqliteStore::Parts {
         if (options.counts_steps) connection.count_steps();
         store::sqlite::prepare_writer(connection, store_schema(), durability());
         copy_of = store::sqlite::copied_from(connection);
+        // A database that lives as long as its process keeps nothing anywhere.
+        if (options.threads) notes.emplace(options.path + store::sqlite::idle_file_suffix);
+        if (notes) connection.use_notes(&*notes);
         load_state();
         state->hear_nobody();
         if (durability() == Durability::after_commit)
             log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
         if (options.threads) read_connection.emplace(options.path, Connection::Access::read);
         if (read_connection) store::sqlite::prepare_reader(*read_connection);
+        if (read_connection && notes) read_connection->use_notes(&*notes);
         reader.emplace(read_connection ? *read_connection : connection, timing, book);
         people.emplace(options, connection, timing, book,
                        [this](auto answer) { end_read(std::move(answer)); });
@@ -207,6 +212,7 @@ struct SqliteStore::Parts {
     Timing timing;
     store::DamageBook book;
     Connection connection;
+    std::optional<store::sqlite::IdleFile> notes;
     std::optional<store::sqlite::SqliteTables> tables;
     std::optional<State> state;
     std::set<SessionId> unheard;  // while there is no state

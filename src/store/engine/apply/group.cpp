@@ -179,7 +179,8 @@ void write_unwritten(State& state) {
 // own changes are undone. One that says nothing new has nothing to fail at.
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     const auto idleness = look_for_idleness(state, group);
-    state.stays_unwritten = idleness.stays_unwritten;
+    const bool is_noted = idleness.is_idle && !idleness.stays_unwritten && state.can_be_noted();
+    state.stays_unwritten = idleness.stays_unwritten || is_noted;
     if (!says_nothing_new(state, group)) write_unwritten(state);
     const auto found = state.servers().find(group.server);
     if (found == state.servers().end() || !may_commit(found->second, group)) return fenced_off();
@@ -215,6 +216,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     state.rows.end_group();
     reply.events = events_of(*state.pending, state.now());
     write(state);
+    if (is_noted) state.write_note();
     hear(state, group);
     state.trim();
     reply.clock = state.service.clock;

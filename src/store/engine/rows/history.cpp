@@ -29,8 +29,8 @@ std::string checkpoint_of(JobReader& reader, const JobRow& job, Epoch saved) {
     return checkpoint_of(reader, job, read_history(reader, job, saved, saved.next()).front());
 }
 
-// The latest attempt before this one that saved a checkpoint; zero: none did. For the newest and the
-// one that will be next it is carried (E4).
+// The latest attempt before this one that saved a checkpoint; zero: none did. For the newest and
+// the one that will be next it is carried (E4).
 Epoch saved_before(JobReader& reader, const JobRow& job, Epoch epoch) {
     const bool is_next = !job.attempts.empty() && epoch == job.epoch.next();
     if (is_next && job.attempts.back().checkpoint.is_there()) return job.epoch;
@@ -85,10 +85,9 @@ AttemptRow* find_attempt(JobReader& reader, JobRow& job, Epoch epoch) {
 
 Epoch latest_checkpoint(JobReader& reader, const JobRow& job, Epoch before) {
     const auto latest_of = [&](const std::vector<AttemptRow>& attempts) {
-        const auto found =
-            std::find_if(attempts.rbegin(), attempts.rend(), [&](const AttemptRow& a) {
-                return a.epoch < before && a.checkpoint.is_there();
-            });
+        const auto found = std::find_if(
+            attempts.rbegin(), attempts.rend(),
+            [&](const AttemptRow& a) { return a.epoch < before && a.checkpoint.is_there(); });
         return found == attempts.rend() ? Epoch{} : found->epoch;
     };
     auto latest = latest_of(job.attempts);

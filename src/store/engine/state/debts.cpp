@@ -28,7 +28,8 @@ void Debts::owe(const Thing& thing, ShapeId behind) {
 }
 
 void Debts::pay(const Thing& thing) {
-    if (things_.erase(thing) > 0) pending_.change().owed_things.insert_or_assign(thing, std::nullopt);
+    if (things_.erase(thing) > 0)
+        pending_.change().owed_things.insert_or_assign(thing, std::nullopt);
 }
 
 void Debts::owe_removal(JobId job) {

@@ -13,8 +13,7 @@ using Kind = Thing::Kind;
 
 }  // namespace
 
-Holders::Holders(const Contents& contents, Pending& pending, DamageBook& book)
-    : pending_(pending) {
+Holders::Holders(const Contents& contents, Pending& pending, DamageBook& book) : pending_(pending) {
     for (const auto& limit : contents.limits) take_limit(limit, book);
     for (const auto& holder : contents.holders) take_holder(holder, book);
 }

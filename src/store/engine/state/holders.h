@@ -11,8 +11,8 @@
 #include "base/id.h"
 #include "core/ownership/claim.h"
 #include "store/engine/damage_book.h"
-#include "store/engine/state/slots.h"
 #include "store/engine/state/group_rows.h"
+#include "store/engine/state/slots.h"
 
 namespace perdure::store {
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/probe.h"
 #include "base/zoo.h"
 
 namespace perdure::store {
@@ -318,6 +319,7 @@ void State::save_all() {
     unwritten_since.reset();
     next_due_.reset();
     written_tick_ = service.clock.tick;
+    base_ = base_of(service);
     shapes.save();
     auto& all = pending.change();
     for (const auto id : changed_sessions_) all.sessions.push_back(&sessions_.at(id));
@@ -329,6 +331,15 @@ void State::save_all() {
     lines_.note_written();
     relations.note_written();
     forgotten_.clear();
+}
+
+void State::write_note() {
+    IdleNote note{.base = *base_, .service = service, .sessions = {}};
+    for (const auto id : changed_sessions_) note.sessions.push_back(heard(sessions_.at(id)));
+    if (!tables.write_note(note)) return base_.reset();
+    reached<"idle_note_written">();
+    unwritten_since = now();
+    written_tick_ = service.clock.tick;
 }
 
 bool State::is_full() const { return jobs_.size() > jobs_max || jobs_bytes_ > bytes_max; }

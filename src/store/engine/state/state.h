@@ -150,6 +150,9 @@ public:
     // What stays in memory while nothing is to be done (T4).
     std::optional<ServiceTime> unwritten_since;  // nothing: the tables show all
     std::uint64_t written_tick() const { return written_tick_; }
+    // It is kept in a note, from where the next life has it, while the tables stay as they are.
+    bool can_be_noted() const { return base_.has_value(); }
+    void write_note();
     const LineReader::Due& next_due();
     bool has_work() const;
     // Sessions of which this life of the server has heard nothing: what they were told by the last
@@ -239,6 +242,8 @@ private:
     std::map<DirectoryPlace, SessionId> latest_sessions_;
     std::map<ServerId, ServerRow> servers_;
     std::uint64_t written_tick_ = 0;
+    // What the tables show; empty: a note cannot be written until they are written.
+    std::optional<IdleNote::Base> base_;
     std::optional<LineReader::Due> next_due_;  // since the last group that was written
 };
 

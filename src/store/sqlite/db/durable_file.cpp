@@ -37,7 +37,8 @@ bool is_there(const std::string& path) {
 }
 
 void remove_database(const std::string& path) {
-    for (const auto* more : {"", "-journal", "-wal", "-shm"}) ::unlink((path + more).c_str());
+    for (const auto* more : {"", "-journal", "-wal", "-shm", "-idle"})
+        ::unlink((path + more).c_str());
 }
 
 }  // namespace perdure::store::sqlite

@@ -1,6 +1,7 @@
 #include "store/sqlite/tables/sqlite_tables.h"
 
 #include "base/assert.h"
+#include "store/sqlite/db/idle_file.h"
 
 namespace perdure::store::sqlite {
 
@@ -39,6 +40,11 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
     small_.write_others(set);
     if (set.tidy) places_.tidy_wakes();
     set.clear();
+}
+
+bool SqliteTables::write_note(const IdleNote& note) {
+    auto* notes = connection_.notes();
+    return notes && notes->write(note);
 }
 
 bool SqliteTables::has_job(JobId id) {
