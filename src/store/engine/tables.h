@@ -164,7 +164,8 @@ class NoteWriter {
 public:
     virtual ~NoteWriter() = default;
     // What a store that is idle must not forget, durably, without touching a table. False: there is
-    // no way to do that.
+    // no room for it.
+    virtual bool takes_notes() const { return false; }
     virtual bool write_note(const IdleNote&) { return false; }
 };
 

@@ -215,5 +215,20 @@ TEST_F(IdleNotes, are_written_to_the_tables_by_the_next_life) {
     EXPECT_EQ(heartbeat_there, number);
 }
 
+TEST_F(IdleNotes, do_not_have_the_mark_of_ids_which_is_written_to_its_row) {
+    const auto log_before = log_size();
+    next_note();
+    ASSERT_EQ(log_size(), log_before);
+    Group group{.server = ServerId{7},
+                .number = ++last_group,
+                .id_high_water = 1'000'000,
+                .wall = WallTime{2},
+                .changes = {tick(), heartbeat()}};
+    ASSERT_TRUE(run(store->commit(std::move(group))).has_value());
+    next_note();
+    EXPECT_GT(log_size(), log_before);
+    EXPECT_EQ(run(store->service())->id_high_water, 1'000'000U);
+}
+
 }  // namespace
 }  // namespace perdure

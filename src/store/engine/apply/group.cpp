@@ -74,6 +74,11 @@ bool may_commit(const ServerRow& row, const Group& group) {
     return group.number == row.last_group + 1 || zoo(Bug::group_number_not_checked);
 }
 
+bool raises_mark(const State& state, const Group& group) {
+    const auto found = state.servers().find(group.server);
+    return found != state.servers().end() && group.id_high_water > found->second.id_high_water;
+}
+
 // The job that a change is about, if it is about one.
 JobId subject_of(const Change& change) {
     return std::visit(
@@ -179,6 +184,7 @@ void write_unwritten(State& state) {
 // own changes are undone. One that says nothing new has nothing to fail at.
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     const auto idleness = look_for_idleness(state, group);
+    if (raises_mark(state, group)) state.note_mark();
     const bool is_noted = idleness.is_idle && !idleness.stays_unwritten && state.can_be_noted();
     state.stays_unwritten = idleness.stays_unwritten || is_noted;
     if (!says_nothing_new(state, group)) write_unwritten(state);

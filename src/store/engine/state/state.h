@@ -151,7 +151,9 @@ public:
     std::optional<ServiceTime> unwritten_since;  // nothing: the tables show all
     std::uint64_t written_tick() const { return written_tick_; }
     // It is kept in a note, from where the next life has it, while the tables stay as they are.
-    bool can_be_noted() const { return base_.has_value(); }
+    bool can_be_noted() const { return base_.has_value() && tables.takes_notes(); }
+    // The mark of a server's ids was raised: that is told by its row alone (L3).
+    void note_mark() { base_.reset(); }
     void write_note();
     const LineReader::Due& next_due();
     bool has_work() const;

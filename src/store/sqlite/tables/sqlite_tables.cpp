@@ -42,10 +42,7 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
     set.clear();
 }
 
-bool SqliteTables::write_note(const IdleNote& note) {
-    auto* notes = connection_.notes();
-    return notes && notes->write(note);
-}
+bool SqliteTables::write_note(const IdleNote& note) { return connection_.notes()->write(note); }
 
 bool SqliteTables::has_job(JobId id) {
     Statement known(connection_, "SELECT 1 FROM job WHERE id = ?");
