@@ -72,16 +72,16 @@ Task<std::string> define_pool(Play& play) {
     co_return in_words(co_await play.jobs().define_limit(std::move(limit)));
 }
 Task<std::string> cancel_last(Play& play) {
-    auto cancelled = co_await play.jobs().cancel(play.submitted.back());
+    auto cancelled = co_await play.jobs().cancel(Cancel{play.submitted.back()});
     co_return in_words(play.trace(), cancelled);
 }
 Task<std::string> cancel_unknown(Play& play) {
     constexpr JobId nobody{77};
-    auto cancelled = co_await play.jobs().cancel(nobody);
+    auto cancelled = co_await play.jobs().cancel(Cancel{nobody});
     co_return in_words(play.trace(), cancelled);
 }
 Task<std::string> hold_last(Play& play) {
-    co_return in_words(co_await play.jobs().hold(play.submitted.back()));
+    co_return in_words(co_await play.jobs().hold(Hold{play.submitted.back()}));
 }
 Task<std::string> look_at_all(Play& play) {
     std::string text;

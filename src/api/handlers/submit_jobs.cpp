@@ -91,11 +91,11 @@ std::optional<Response> refuse_tenant(const Request& request, const Wanted& want
     return std::nullopt;
 }
 
-Task<Response> submit_one(Api& api, Wanted wanted) {
+Task<Response> submit_one(Api& api, Wanted wanted, std::optional<ByAttempt> by) {
     if (const auto fault = api.server.jobs().find_fault(wanted.jobs.front()))
         co_return problem(fault->error, path_of_field("$", fault->field));
     auto submitted =
-        co_await api.server.jobs().submit(std::move(wanted.jobs.front()), api.clock.wall());
+        co_await api.server.jobs().submit(std::move(wanted.jobs.front()), api.clock.wall(), by);
     if (!submitted) co_return problem(submitted.error(), path_of_refusal(submitted.error(), "$"));
     ++api.metrics.jobs_submitted;
     Response response{.status = submitted->created ? 201U : 200U};
@@ -105,10 +105,10 @@ Task<Response> submit_one(Api& api, Wanted wanted) {
     co_return response;
 }
 
-Task<Response> submit_many(Api& api, Wanted wanted) {
+Task<Response> submit_many(Api& api, Wanted wanted, std::optional<ByAttempt> by) {
     const auto count = wanted.jobs.size();
     auto submitted =
-        co_await api.server.jobs().submit_all(std::move(wanted.jobs), api.clock.wall());
+        co_await api.server.jobs().submit_all(std::move(wanted.jobs), api.clock.wall(), by);
     if (!submitted) co_return problem(submitted.error());
     if (const auto* refused = std::get_if<RefusedJob>(&*submitted))
         co_return problem(refused->why, path_of(*refused, wanted.path(refused->index)));
@@ -124,8 +124,12 @@ Task<Response> submit_jobs(Api& api, const Request& request) {
     Wanted wanted;
     if (const auto misfit = read_wanted(request.body, wanted)) co_return problem(*misfit);
     if (auto refusal = refuse_tenant(request, wanted)) co_return std::move(*refusal);
-    if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted));
-    co_return co_await submit_one(api, std::move(wanted));
+    for (auto& job : wanted.jobs) {
+        keep_submitter(job.spec, request.who);
+        if (request.by) job.spec.parent = request.by->attempt;
+    }
+    if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted), request.by);
+    co_return co_await submit_one(api, std::move(wanted), request.by);
 }
 
 }  // namespace perdure::handlers

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/job/who.h"
+#include "ports/changes.h"
 #include "ports/task.h"
 
 namespace perdure {
@@ -34,6 +36,9 @@ struct Request {
     std::string authorization;  // as the header has it
     bool is_forwarded = false;  // a proxy says that it passes this on for somebody else
     std::string caller;         // who asks, once that was judged; for people
+    Who who;                    // the same, as it is kept with jobs (W1)
+    // It comes from inside an attempt, through its worker: then `who` is whoever submitted that.
+    std::optional<ByAttempt> by;
     std::string tenant;         // that the caller is bound to; empty: none
     std::string body;
     // Becomes true if the peer goes while a read is carried out. Empty: nobody looks.

@@ -14,11 +14,13 @@ bool lists(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-Shape shape_of(const JobSpec& spec) { return {spec.tenant, spec.queue, spec.kind, spec.share}; }
+Shape shape_of(const JobSpec& spec) { 
+    return {spec.tenant, spec.queue, spec.kind, spec.share, kind_of(spec.submitted_by)};
+}
 
 bool matches(const Offer& offer, const Shape& shape) {
     return offer.tenant == shape.tenant && lists(offer.queues, shape.queue) &&
-           lists(offer.kinds, shape.kind);
+           lists(offer.kinds, shape.kind) && takes(offer.takes_from, shape.submitter);
 }
 
 ClaimantDecision decide_claimant(const ClaimantFacts& f, const Timing& timing) {

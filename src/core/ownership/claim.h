@@ -36,6 +36,7 @@ struct Shape {
     std::string queue;
     std::string kind;
     std::string share;
+    SubmitterKind submitter = SubmitterKind::no_account;
 
     friend auto operator<=>(const Shape&, const Shape&) = default;
 };
@@ -45,6 +46,7 @@ struct Offer {
     std::string tenant = "default";
     std::vector<std::string> queues;
     std::vector<std::string> kinds;
+    TakesFrom takes_from = TakesFrom::anybody;
 
     friend bool operator==(const Offer&, const Offer&) = default;
 };
