@@ -36,7 +36,8 @@ struct Config {
     std::vector<std::string> worker_queues;          // empty: all
     std::vector<std::string> worker_kinds;           // empty: all
     std::string worker_state;                        // directory
-    std::string worker_user;                         // name or uid; empty: the worker's own
+    std::string worker_user;  // name, uid or `submitter`; empty: the worker's own
+    bool worker_root_submitters = false;
     std::string worker_secrets;                      // directory
     std::string worker_cgroup;                       // empty: below the worker's own
     std::string webhook_secrets;                     // directory

@@ -17,6 +17,7 @@
 #include "core/policy/cause.h"
 #include "ports/changes.h"
 #include "ports/task.h"
+#include "wire/inside.h"
 
 namespace perdure {
 
@@ -33,11 +34,13 @@ struct OnDisk {
     EvidenceRef evidence;              // and what it says besides
 };
 
-// What a shim reports to its worker. begin and checkpoint wait for answer() (O10). printed: there
+// What a shim reports to its worker. begin and checkpoint wait for answer() (O10), call for
+// reply(), one of an attempt at a time; what was not answered is said again to the next worker. printed: there
 // is more output than before; progress: the job has said how far it is; both at most ten in a
 // second.
 struct ProcessEvent {
-    enum class Kind { started, ended, begin, checkpoint, printed, progress } kind = Kind::ended;
+    enum class Kind { started, ended, begin, checkpoint, printed, progress, call };
+    Kind kind = Kind::ended;
     AttemptKey attempt;
     AttemptEnd end;
     EvidenceRef evidence;  // of an end
@@ -45,6 +48,7 @@ struct ProcessEvent {
     std::uint64_t number = 0;   // of a begin or checkpoint; kept by the shim, rising
     std::uint32_t percent = 0;  // of a progress
     std::string text;           // of a progress
+    InsideCall call;            // of a call; its session is the worker's to fill in
 };
 
 // When a start is allowed. The shim checks it itself, right before it writes `started`.
@@ -88,6 +92,8 @@ public:
     // The answer to the oldest unanswered `begin` or `checkpoint` of this attempt (O10). True only
     // after the server has committed it. Harmless if the attempt has ended.
     virtual void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) = 0;
+    // The answer to the call with this number. Harmless if nobody waits for it any more.
+    virtual void reply(AttemptKey attempt, std::uint64_t number, InsideReply reply) = 0;
     // At most `max` bytes of what the attempt has printed, from `offset` on; empty at the end.
     virtual Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                              std::size_t max) = 0;

@@ -35,6 +35,10 @@ void HostProcesses::answer(AttemptKey attempt, ProcessEvent::Kind, bool committe
     host_->answer(attempt, committed);
 }
 
+void HostProcesses::reply(AttemptKey attempt, std::uint64_t number, InsideReply reply) {
+    host_->reply(attempt, number, reply);
+}
+
 Task<Result<std::string>> HostProcesses::output(AttemptKey attempt, std::uint64_t offset,
                                                 std::size_t max) {
     return Host::output(host_, attempt, offset, max);

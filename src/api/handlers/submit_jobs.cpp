@@ -91,6 +91,22 @@ std::optional<Response> refuse_tenant(const Request& request, const Wanted& want
     return std::nullopt;
 }
 
+// Whose it is. What comes from inside an attempt is the same if it is asked again, with the same
+// number: so it has an idempotency key, as long as anybody may ask again.
+void note_origin(const Request& request, Wanted& wanted) {
+    for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
+        auto& spec = wanted.jobs[i].spec;
+        keep_submitter(spec, request.who);
+        if (!request.by) continue;
+        const auto& attempt = request.by->attempt;
+        spec.parent = attempt;
+        if (spec.idempotency_key) continue;
+        spec.idempotency_key = fmt::format("inside-{}-{}-{}-{}", attempt.job.text(),
+                                           attempt.epoch.value, request.number_inside, i);
+        spec.keep_key = hours(1);
+    }
+}
+
 Task<Response> submit_one(Api& api, Wanted wanted, std::optional<ByAttempt> by) {
     if (const auto fault = api.server.jobs().find_fault(wanted.jobs.front()))
         co_return problem(fault->error, path_of_field("$", fault->field));
@@ -124,10 +140,7 @@ Task<Response> submit_jobs(Api& api, const Request& request) {
     Wanted wanted;
     if (const auto misfit = read_wanted(request.body, wanted)) co_return problem(*misfit);
     if (auto refusal = refuse_tenant(request, wanted)) co_return std::move(*refusal);
-    for (auto& job : wanted.jobs) {
-        keep_submitter(job.spec, request.who);
-        if (request.by) job.spec.parent = request.by->attempt;
-    }
+    note_origin(request, wanted);
     if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted), request.by);
     co_return co_await submit_one(api, std::move(wanted), request.by);
 }

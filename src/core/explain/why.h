@@ -18,6 +18,7 @@ namespace perdure {
 struct WhyWorkers {
     std::uint32_t connected = 0;
     std::uint32_t matching = 0;    // take its queue and kind
+    std::uint32_t refusing = 0;    // would, but run jobs as their submitters, and not as this one
     std::uint32_t suspect = 0;     // of those: silent, get nothing until their next heartbeat
     std::uint32_t draining = 0;    // of those: take nothing new
     std::uint32_t free_slots = 0;  // of those that are neither, nor deaf
@@ -35,6 +36,7 @@ struct WhyFacts {
     JobState state = JobState::ready;
     std::string queue;
     std::string kind;
+    std::string submitter;  // "token deploy", "root"; empty: nobody knows
     // scheduled and waiting
     std::optional<Duration> due_in;
     std::optional<WallTime> due_at;

@@ -53,6 +53,8 @@ struct Offer {
 
 Shape shape_of(const JobSpec& spec);
 bool matches(const Offer& offer, const Shape& shape);
+// It would match, were it somebody else's who submitted it (U3).
+bool refuses_submitter(const Offer& offer, const Shape& shape);
 
 // Whether a session may claim at all (O3, O6).
 struct ClaimantFacts {
