@@ -81,8 +81,7 @@ std::optional<Misfit> from_json(std::string_view text, InsideReply& into) {
 }
 
 InsideReply refused_inside(const Error& why) {
-    InsideReply reply{.status =
-                          why.code == Errc::fenced ? fenced_status : unavailable_status};
+    InsideReply reply{.status = why.code == Errc::fenced ? fenced_status : unavailable_status};
     JsonWriter json(reply.body);
     json.begin_object();
     json.key("error");

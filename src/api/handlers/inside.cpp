@@ -107,8 +107,7 @@ Task<Response> ask_inside(Api& api, const Request& request) {
     if (job.is(Errc::not_found))
         co_return problem(error(Errc::fenced, "O1/not_the_running_attempt"));
     if (!job) co_return problem(job.error());
-    if (!runs_now(*job, call))
-        co_return problem(error(Errc::fenced, "O1/not_the_running_attempt"));
+    if (!runs_now(*job, call)) co_return problem(error(Errc::fenced, "O1/not_the_running_attempt"));
     auto inner = request_of(call, *job);
     if (!inner) co_return problem(error(Errc::invalid, "method or target cannot be understood"));
     auto answered = co_await carry_out(api, std::move(*inner));

@@ -41,7 +41,7 @@ struct Request {
     // It comes from inside an attempt, through its worker: then `who` is whoever submitted that.
     std::optional<ByAttempt> by;
     std::uint64_t number_inside = 0;  // then: what is asked again has the same
-    std::string tenant;         // that the caller is bound to; empty: none
+    std::string tenant;               // that the caller is bound to; empty: none
     std::string body;
     // Becomes true if the peer goes while a read is carried out. Empty: nobody looks.
     std::shared_ptr<std::atomic<bool>> gone = nullptr;

@@ -1,7 +1,7 @@
 // InsideApi: the command line's Api inside a running job. What a job may ask as its attempt goes
 // through its socket (docs/protocol/job-socket.md), so that it needs no server, no token and no
-// account, and counts only while the attempt is the one that runs [P2]. Everything else, and what is
-// not the attempt's own, goes the usual way.
+// account, and counts only while the attempt is the one that runs [P2]. Everything else, and what
+// is not the attempt's own, goes the usual way.
 #pragma once
 
 #include <memory>

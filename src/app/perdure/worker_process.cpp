@@ -76,16 +76,15 @@ public:
         kinds_ = std::make_unique<InProcessKinds>(
             *host_, clock_, config_.timing,
             InProcessKinds::Others{{std::string(webhook_kind), webhooks_.get()}});
-        worker_ = std::make_unique<Worker>(
-            WorkerPorts{clock_, random_, *servers_, *kinds_},
-            WorkerOptions{.name = config_.worker_name,
-                          .slots = config_.worker_slots,
-                          .offer = {.queues = config_.worker_queues,
-                                    .kinds = config_.worker_kinds,
-                                    .takes_from = takes_from()},
-                          .timing = config_.timing,
-                          .died_at = died_at_},
-            log);
+        worker_ = std::make_unique<Worker>(WorkerPorts{clock_, random_, *servers_, *kinds_},
+                                           WorkerOptions{.name = config_.worker_name,
+                                                         .slots = config_.worker_slots,
+                                                         .offer = {.queues = config_.worker_queues,
+                                                                   .kinds = config_.worker_kinds,
+                                                                   .takes_from = takes_from()},
+                                                         .timing = config_.timing,
+                                                         .died_at = died_at_},
+                                           log);
         worker_->rings(*news_);
         worker_->start();
         watched_.end_with_watchdog();

@@ -45,7 +45,8 @@ ExitCode list_jobs(Context& context) {
     for (const auto& job : list_of(*asked.body, "jobs")) {
         const auto state = text_of(job, "state");
         table.add({text_of(job, "id"), Cell(state, colour_of_state(state)), text_of(job, "queue"),
-                   text_of(member(job, "submitted_by"), "name"), relative_of(job, "submitted_at", now), text_of(job, "epoch"), note_of(job),
+                   text_of(member(job, "submitted_by"), "name"),
+                   relative_of(job, "submitted_at", now), text_of(job, "epoch"), note_of(job),
                    what_it_does(job)});
     }
     if (table.empty()) {

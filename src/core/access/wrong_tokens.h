@@ -1,7 +1,7 @@
 // WrongTokens: how long the answer to a wrong token waits. It waits for all wrong ones of the same
 // source before it, over however many connections they come: so a source gets one answer at a time.
 // A right token never waits.
-//   A6  Whatever is tried, the table has at most `sources_max` entries; the one that has been quiet
+//   A7  Whatever is tried, the table has at most `sources_max` entries; the one that has been quiet
 //       for longest is forgotten first.
 #pragma once
 
@@ -24,7 +24,7 @@ public:
 
     struct Verdict {
         Duration wait;
-        std::uint64_t count = 0;     // of this source, since it was quiet
+        std::uint64_t count = 0;       // of this source, since it was quiet
         bool is_worth_a_line = false;  // 10, 100, 1000, …
     };
     // One more wrong token; `source`: an account or an address.

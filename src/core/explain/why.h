@@ -18,11 +18,11 @@ namespace perdure {
 struct WhyWorkers {
     std::uint32_t connected = 0;
     std::uint32_t matching = 0;    // take its queue and kind
-    std::uint32_t refusing = 0;    // would, but run jobs as their submitters, and not as this one
     std::uint32_t suspect = 0;     // of those: silent, get nothing until their next heartbeat
     std::uint32_t draining = 0;    // of those: take nothing new
     std::uint32_t free_slots = 0;  // of those that are neither, nor deaf
     std::uint32_t deaf = 0;        // of those: heard, but confirm no start; rarely get anything
+    std::uint32_t refusing = 0;    // take them, but run each as its submitter: not as this one
     std::vector<std::string> doubtful;  // names of the silent and the deaf, a few
 };
 

@@ -1,5 +1,5 @@
 // Who: under which identity something was asked, as access control has established it from the
-// connection. No body of a request can name one (A5).
+// connection. No body of a request can name one (A6).
 //   W1  A job keeps who submitted it. Callbacks are whose who has asked for them, retries and
 //       children whose the first job is: nobody gets another's rights by naming a job of theirs.
 //   W2  What a person did to a job is kept with it, the newest `acts_max` of them.

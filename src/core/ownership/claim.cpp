@@ -25,7 +25,7 @@ bool may_run_it(const Offer& offer, const Shape& shape) {
 
 }  // namespace
 
-Shape shape_of(const JobSpec& spec) { 
+Shape shape_of(const JobSpec& spec) {
     return {spec.tenant, spec.queue, spec.kind, spec.share, kind_of(spec.submitted_by)};
 }
 

@@ -34,8 +34,8 @@ struct ReportDecision {
 };
 ReportDecision decide_report(const ReportFacts& facts);
 
-// Whether a running job may ask for something as its attempt: to submit, or to see or cancel what it
-// has submitted [P2].
+// Whether a running job may ask for something as its attempt: to submit, or to see or cancel what
+// it has submitted [P2] (A8).
 struct InsideFacts {
     bool in_run = false;
     bool session_is_owner = false;

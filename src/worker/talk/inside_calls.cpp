@@ -10,8 +10,8 @@ namespace {
 
 // What may be different when it is asked again.
 bool may_change(Errc code) {
-    return code == Errc::unavailable || code == Errc::outcome_unknown ||
-           code == Errc::overloaded || code == Errc::corrupt;
+    return code == Errc::unavailable || code == Errc::outcome_unknown || code == Errc::overloaded ||
+           code == Errc::corrupt;
 }
 
 }  // namespace
@@ -44,8 +44,7 @@ Task<void> InsideCalls::carry(AttemptKey attempt, InsideCall call) {
     }
     under_way_.erase(attempt);
     if (context_.stop.requested()) co_return;  // the next worker is asked again
-    if (!reply)
-        reply = refused_inside(error(Errc::unavailable, "no server has answered in time"));
+    if (!reply) reply = refused_inside(error(Errc::unavailable, "no server has answered in time"));
     context_.ports.processes.reply(attempt, call.number, std::move(*reply));
 }
 

@@ -193,11 +193,11 @@ public:
             co_await suspend([this](Suspended me) { waiter_.emplace(std::move(me)); });
         co_return std::exchange(events_, {});
     }
-    void reply(AttemptKey, std::uint64_t number, InsideReply reply) override {
-        replies.emplace_back(number, std::move(reply));
-    }
-    void answer(AttemptKey, ProcessEvent::Kind, bool committed) override {
-        answers.push_back(committed);
+    void deliver(AttemptKey, ProcessAnswer answer) override {
+        if (answer.kind == ProcessEvent::Kind::call)
+            replies.emplace_back(answer.number, std::move(answer.reply));
+        else
+            answers.push_back(answer.committed);
     }
     Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                      std::size_t max) override {

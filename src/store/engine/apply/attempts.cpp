@@ -250,8 +250,7 @@ ChangeReply apply(State& state, const Progress& change) {
 
 std::optional<Error> why_not_inside(State& state, const std::optional<ByAttempt>& by) {
     if (!by || zoo(Bug::child_of_a_replaced_attempt)) return std::nullopt;
-    const auto decision =
-        decide_inside(inside_facts(state, find(state, by->attempt), by->session));
+    const auto decision = decide_inside(inside_facts(state, find(state, by->attempt), by->session));
     if (decision) return std::nullopt;
     return not_the_running_attempt(decision.rule);
 }

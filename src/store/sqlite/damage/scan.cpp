@@ -264,7 +264,7 @@ void DamageScan::check_relations(JobRow& job) {
 }
 
 void DamageScan::check_shape_of(const JobRow& job) {
-    Statement shape(connection_, 
+    Statement shape(connection_,
                     "SELECT tenant, queue, kind, share, submitter FROM shape WHERE id = ?");
     auto row = shape.query({job.shape});
     if (!row.next()) fail_corrupt("its shape is not there");

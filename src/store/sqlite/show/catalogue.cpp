@@ -38,7 +38,8 @@ ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing, DamageBook& bo
                          " LIMIT ?"),
       ready_(c, "SELECT job FROM ready WHERE shape = ? AND job < ? LIMIT ?"),
       queues_(c,
-              "SELECT s.queue, s.kind, s.share, s.submitter, t.scheduled, t.ready, t.blocked, t.starting,"
+              "SELECT s.queue, s.kind, s.share, s.submitter, t.scheduled, t.ready, t.blocked, "
+              "t.starting,"
               " t.running, t.waiting, t.succeeded, t.failed, t.cancelled, t.expired, t.quarantined"
               " FROM shape s LEFT JOIN tally t ON t.shape = s.id"
               " WHERE s.tenant = ? AND (s.queue, s.kind, s.share, s.submitter) > (?, ?, ?, ?)"
