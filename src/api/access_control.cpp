@@ -69,11 +69,12 @@ Caller AccessControl::judge(const ConnectionPeer& peer, const Request& request,
     if (token) {
         facts.token_role = token->role;
         caller.name = "token " + token->name;
+        caller.who.name = caller.name;
         caller.tenant = token->tenant;
         if (!token->tenant.empty()) facts.tenant = reach;
     } else if (!request.is_forwarded) {
         caller.name = peer.name;
-        caller.uid = peer.uid;
+        if (peer.uid) caller.who = {peer.name, peer.uid};
     }
     caller.decision = decide_access(facts);
     return caller;

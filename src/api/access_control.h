@@ -35,9 +35,9 @@ struct ConnectionPeer {
 // Of a request.
 struct Caller {
     AccessDecision decision;
-    std::string name;                  // "alice", "token deploy"; empty: unknown
-    std::optional<std::uint32_t> uid;  // of an account; a token has none
-    std::string tenant;                // that it is bound to; empty: none
+    std::string name;    // "alice", "token deploy"; empty: unknown
+    Who who;             // as jobs keep it; empty: nobody knows
+    std::string tenant;  // that it is bound to; empty: none
 };
 
 class AccessControl {

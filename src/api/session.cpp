@@ -187,7 +187,7 @@ Task<std::optional<Response>> Session::refuse(const Route& route, Request& reque
     const auto caller = access.judge(peer_, request, route.least, reach, api_->clock.wall());
     rule_ = caller.decision.rule;
     request.caller = caller.name;
-    request.who = {caller.name, caller.uid};
+    request.who = caller.who;
     request.tenant = caller.tenant;
     if (caller.decision.verdict == AccessVerdict::allow) co_return std::nullopt;
     const bool is_nobody = caller.decision.verdict == AccessVerdict::unauthenticated;
