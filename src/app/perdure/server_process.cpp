@@ -19,6 +19,7 @@
 #include "platform/asio_clock.h"
 #include "platform/audit_file.h"
 #include "platform/entropy.h"
+#include "platform/local_token.h"
 #include "platform/process_metrics.h"
 #include "platform/socket_peer.h"
 #include "platform/system_time.h"
@@ -161,6 +162,8 @@ private:
         auto tokens = TokenFile::open(data_, random_);
         if (!tokens) return tokens.error();
         tokens_ = std::move(*tokens);
+        if (auto kept = keep_local_token(data_, *tokens_, !peers_.can_tell(), wall_now()); !kept)
+            return kept.error();
         audit_ = std::make_unique<AuditFile>(data_);
         access->peers = &peers_;
         access->tokens = tokens_.get();
