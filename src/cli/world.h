@@ -79,6 +79,12 @@ struct OfflineRestored {
 };
 enum class RestoreWhat { copy, take_over };
 
+struct OfflineCompacted {
+    std::string name;
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+};
+
 // What to do about a database whose log is not beside it.
 enum class MissingLog { refuse, accept };
 
@@ -101,6 +107,8 @@ public:
                                                  const BackupProgress& progress) = 0;
     virtual Result<OfflineRestored> restore(const Config& config, const std::string& backup,
                                             RestoreWhat what) = 0;
+    virtual Result<std::vector<OfflineCompacted>> compact(const Config& config,
+                                                          const BackupProgress& progress) = 0;
     virtual ExitCode bench(const Configuration& configuration,
                            const std::vector<std::string>& words) = 0;
     virtual ExitCode drill(const std::vector<std::string>& words) = 0;

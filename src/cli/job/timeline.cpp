@@ -33,6 +33,7 @@ std::string end_of(const boost::json::value& attempt) {
     if (has(attempt, "reported") && !truth_of(attempt, "reported")) text += ", presumed";
     const auto& evidence = member(attempt, "evidence");
     if (has(evidence, "ran_for")) text += ", ran for " + spoken_of(evidence, "ran_for");
+    if (has(evidence, "cpu_user")) text += ", used " + usage_of(evidence);
     if (has(evidence, "detail")) text += ": " + text_of(evidence, "detail");
     if (has(attempt, "rule")) text += fmt::format("  [{}]", deciding_rule(attempt));
     return text;

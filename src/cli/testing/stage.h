@@ -153,6 +153,11 @@ public:
         progress(1, 2);
         return OfflineBackup{.jobs = 3, .bytes = 4096, .taken_on = WallTime{1'000'000}};
     }
+    Result<std::vector<OfflineCompacted>> compact(const Config&,
+                                                  const BackupProgress& progress) override {
+        progress(1, 2);
+        return std::vector<OfflineCompacted>{{"logs.db", 84 << 20, 1 << 20}};
+    }
     Result<OfflineRestored> restore(const Config&, const std::string& path, RestoreWhat) override {
         backup = path;
         return restored;

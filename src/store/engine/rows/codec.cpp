@@ -92,8 +92,15 @@ std::string encode(const Evidence& evidence) {
     out.text(evidence.host);
     out.number(evidence.peak_memory);
     out.integer(evidence.ran_for.us);
-    // Rows of earlier versions end here.
-    if (evidence.output_undelivered != 0) out.number(evidence.output_undelivered);
+    // Rows of earlier versions end here, or after one more number.
+    const auto& usage = evidence.usage;
+    const bool is_used = usage != Usage{};
+    if (evidence.output_undelivered != 0 || is_used) out.number(evidence.output_undelivered);
+    if (!is_used) return out.take();
+    out.integer(usage.cpu_user.us);
+    out.integer(usage.cpu_system.us);
+    out.number(usage.read_bytes);
+    out.number(usage.write_bytes);
     return out.take();
 }
 
@@ -107,6 +114,13 @@ Evidence decode_evidence(std::string_view bytes) {
     evidence.peak_memory = in.number();
     evidence.ran_for = {in.span()};
     if (!in.is_at_end()) evidence.output_undelivered = in.number();
+    if (!in.is_at_end()) {
+        auto& usage = evidence.usage;
+        usage.cpu_user = {in.span()};
+        usage.cpu_system = {in.span()};
+        usage.read_bytes = in.number();
+        usage.write_bytes = in.number();
+    }
     in.end();
     return evidence;
 }

@@ -376,6 +376,10 @@ TEST(Codec, evidence_of_a_version_that_knew_nothing_of_undelivered_output_is_und
     evidence.output_undelivered = 4711;
     EXPECT_EQ(decode_evidence(encode(evidence)), evidence);
     EXPECT_TRUE(encode(evidence).starts_with(old));
+    evidence.output_undelivered = 0;
+    evidence.usage = {milliseconds(1'200), milliseconds(300), 1 << 20, 4096};
+    EXPECT_EQ(decode_evidence(encode(evidence)), evidence);
+    EXPECT_TRUE(encode(evidence).starts_with(old));
 }
 
 }  // namespace
