@@ -164,6 +164,7 @@ struct JobView {
     std::vector<AwaitedView> awaited;
     std::vector<AddedCallback> added;  // in order of numbers, from behind those of the spec on
     std::vector<MadeCallback> made;    // by the ends of its generations, in order
+    std::vector<Act> acts;             // of people, the oldest first (W2)
     bool presumed_lost = false;        // its last attempt may still come back
     // If it has ended:
     Cause cause = Cause::exit;

@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, 5> kind_names = {"ask", "started", "ended
                                                         "checkpoint"};
 constexpr std::array<std::string_view, 3> phase_names = {"unstarted", "running", "ended"};
 constexpr std::array<std::string_view, 2> isolation_names = {"fenced", "exclusive"};
+constexpr std::array<std::string_view, 3> takes_from_names = {"anybody", "accounts",
+                                                              "accounts_and_root"};
 constexpr std::array<std::string_view, 3> ran_names = {"no", "maybe", "yes"};
 static_assert(isolation_names[1] == to_string(Isolation::exclusive));
 static_assert(ran_names[2] == to_string(Ran::yes));
@@ -69,24 +71,29 @@ void read_result(At at, std::string& into) {
     if (parse_quick(into, tree)) at.misfit("must be JSON as a text, at most 32 levels deep");
 }
 
+using OfEvidence = JsonField<Evidence>;
 constexpr std::array evidence_fields = {
-    JsonField<Evidence>{"result", [](At at, Evidence& e) { read_result(at, e.result); }},
-    JsonField<Evidence>{"detail",
-                        [](At at, Evidence& e) {
-                            read_text(at, e.detail, {0, detail_max});
-                        }},
-    JsonField<Evidence>{"last_lines",
-                        [](At at, Evidence& e) {
-                            read_text(at, e.last_lines, {0, last_lines_max});
-                        }},
-    JsonField<Evidence>{"host",
-                        [](At at, Evidence& e) {
-                            read_text(at, e.host, {0, short_text_max});
-                        }},
-    JsonField<Evidence>{"peak_memory", [](At at, Evidence& e) { read_counter(at, e.peak_memory); }},
-    JsonField<Evidence>{"ran_for_us", [](At at, Evidence& e) { read_us(at, e.ran_for); }},
-    JsonField<Evidence>{"output_undelivered",
-                        [](At at, Evidence& e) { read_counter(at, e.output_undelivered); }},
+    OfEvidence{"result", [](At at, Evidence& e) { read_result(at, e.result); }},
+    OfEvidence{"detail",
+               [](At at, Evidence& e) {
+                   read_text(at, e.detail, {0, detail_max});
+               }},
+    OfEvidence{"last_lines",
+               [](At at, Evidence& e) {
+                   read_text(at, e.last_lines, {0, last_lines_max});
+               }},
+    OfEvidence{"host",
+               [](At at, Evidence& e) {
+                   read_text(at, e.host, {0, short_text_max});
+               }},
+    OfEvidence{"peak_memory", [](At at, Evidence& e) { read_counter(at, e.peak_memory); }},
+    OfEvidence{"ran_for_us", [](At at, Evidence& e) { read_us(at, e.ran_for); }},
+    OfEvidence{"cpu_user_us", [](At at, Evidence& e) { read_us(at, e.usage.cpu_user); }},
+    OfEvidence{"cpu_system_us", [](At at, Evidence& e) { read_us(at, e.usage.cpu_system); }},
+    OfEvidence{"read_bytes", [](At at, Evidence& e) { read_counter(at, e.usage.read_bytes); }},
+    OfEvidence{"write_bytes", [](At at, Evidence& e) { read_counter(at, e.usage.write_bytes); }},
+    OfEvidence{"output_undelivered",
+               [](At at, Evidence& e) { read_counter(at, e.output_undelivered); }},
 };
 
 // An item while it is read: which of its fields were there.
@@ -178,6 +185,8 @@ void write_offer(JsonWriter& out, const Offer& offer) {
         for (const auto& entry : *list) out.value(entry);
         out.end_array();
     }
+    if (offer.takes_from != TakesFrom::anybody)
+        out.field("takes_from", takes_from_names[static_cast<std::size_t>(offer.takes_from)]);
     out.end_object();
 }
 
@@ -198,6 +207,8 @@ void read_offer(At at, Offer& into) {
         JsonField<Offer>{"tenant", [](At a, Offer& o) { read_name(a, o.tenant); }},
         JsonField<Offer>{"queues", [](At a, Offer& o) { read_names(a, o.queues); }},
         JsonField<Offer>{"kinds", [](At a, Offer& o) { read_names(a, o.kinds); }},
+        JsonField<Offer>{"takes_from",
+                         [](At a, Offer& o) { read_enum(a, takes_from_names, o.takes_from); }},
     };
     read_fields<Offer>(at, fields, into);
 }
@@ -325,6 +336,11 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     if (!evidence.host.empty()) out.field("host", evidence.host);
     if (evidence.peak_memory != 0) out.field("peak_memory", evidence.peak_memory);
     if (evidence.ran_for != Duration{}) out.field("ran_for_us", evidence.ran_for.us);
+    const auto& usage = evidence.usage;
+    if (usage.cpu_user != Duration{}) out.field("cpu_user_us", usage.cpu_user.us);
+    if (usage.cpu_system != Duration{}) out.field("cpu_system_us", usage.cpu_system.us);
+    if (usage.read_bytes != 0) out.field("read_bytes", usage.read_bytes);
+    if (usage.write_bytes != 0) out.field("write_bytes", usage.write_bytes);
     if (evidence.output_undelivered != 0)
         out.field("output_undelivered", evidence.output_undelivered);
     out.end_object();

@@ -7,10 +7,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "platform/desk.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
 #include "store/sqlite/damage/discard.h"
-#include "store/sqlite/db/desk.h"
 #include "store/sqlite/db/idle_file.h"
 #include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
@@ -23,9 +23,7 @@ namespace {
 
 using store::Failure;
 using store::State;
-using store::sqlite::Answer;
 using store::sqlite::Connection;
-using store::sqlite::Desk;
 using store::sqlite::Durability;
 using store::sqlite::LogSync;
 using store::sqlite::made;

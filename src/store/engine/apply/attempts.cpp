@@ -44,6 +44,14 @@ Subject find(State& state, AttemptKey key) {
     return subject;
 }
 
+InsideFacts inside_facts(const State& state, const Subject& subject, SessionId speaker) {
+    if (!subject.run || !subject.attempt) return {};
+    return {.in_run = true,
+            .session_is_owner = is_owner(state, *subject.run, speaker),
+            .state = subject.run->state,
+            .asks = subject.attempt->terms.asks};
+}
+
 void put_into_run(State& state, const Subject& subject, SessionId session) {
     AttemptRow& attempt = *subject.attempt;
     if (attempt.session() != session) {
@@ -239,6 +247,13 @@ ChangeReply apply(State& state, const Progress& change) {
     if (saved) state.keep(*subject.job, *subject.attempt, Large::checkpoint, &change.checkpoint);
     state.touch(*subject.job);
     return {Applied{}};
+}
+
+std::optional<Error> why_not_inside(State& state, const std::optional<ByAttempt>& by) {
+    if (!by || zoo(Bug::child_of_a_replaced_attempt)) return std::nullopt;
+    const auto decision = decide_inside(inside_facts(state, find(state, by->attempt), by->session));
+    if (decision) return std::nullopt;
+    return not_the_running_attempt(decision.rule);
 }
 
 void reinstate(State& state, AttemptKey attempt, SessionId session, const Sighting& seen) {

@@ -9,6 +9,7 @@
 #include "core/job/submit.h"
 #include "core/ownership/presence.h"
 #include "store/engine/apply/apply.h"
+#include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ledger.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/apply/relations.h"
@@ -275,6 +276,7 @@ void order_kill(State& state, JobRow& job, Cause cause) {
 }
 
 ChangeReply apply(State& state, const Submit& change) {
+    if (auto why = why_not_inside(state, change.by)) return *why;
     auto known = find_known(state, change);
     if (!known) return known.error();
     if (*known) return {**known};
@@ -284,6 +286,7 @@ ChangeReply apply(State& state, const Submit& change) {
 
 // It is refused for its first job that cannot be had, and for the first reason of that.
 ChangeReply apply(State& state, const SubmitAll& change) {
+    if (auto why = why_not_inside(state, change.by)) return *why;
     // Mostly each is for itself: then nobody need be remembered for those behind it.
     const auto has_key = [](const Submit& job) { return job.spec->idempotency_key.has_value(); };
     const bool has_repeats =

@@ -159,6 +159,7 @@ struct JobRow {
     // Another job waits for it, or a callback was added to it. Empty: the row is of an earlier
     // release, and nobody knows.
     std::optional<bool> watched;
+    std::vector<Act> acts;  // of people, the oldest first (W2)
     PlaceRow place;
     std::optional<PlaceRow> stored;  // the place that the tables show; empty: a new job
     bool changed = false;            // since it was stored

@@ -49,7 +49,7 @@ std::vector<DamageScan::Table> DamageScan::tables_of_everybody() {
          [](Scan& s, const Found& r) { s.check_session(r); }},
         {"directory", "machine, device, inode, session",
          [](Scan& s, const Found& r) { s.check_directory(r); }},
-        {"shape", "id, tenant, queue, kind, share",
+        {"shape", "id, tenant, queue, kind, share, submitter",
          [](Scan& s, const Found& r) { s.check_shape(r); }},
         {"tally", "*", [](Scan& s, const Found& r) { s.check_tally(r); }},
         {"queue", "tenant, queue", [](Scan&, const Found&) {}},
@@ -268,13 +268,15 @@ void DamageScan::check_relations(JobRow& job) {
 }
 
 void DamageScan::check_shape_of(const JobRow& job) {
-    Statement shape(connection_, "SELECT tenant, queue, kind, share FROM shape WHERE id = ?");
+    Statement shape(connection_,
+                    "SELECT tenant, queue, kind, share, submitter FROM shape WHERE id = ?");
     auto row = shape.query({job.shape});
     if (!row.next()) fail_corrupt("its shape is not there");
     const auto& spec = *job.spec;
     if (row.bytes(0) != spec.tenant || row.bytes(1) != spec.queue || row.bytes(2) != spec.kind ||
-        row.bytes(3) != spec.share)
-        fail_corrupt("its shape is of another tenant, queue, kind or share");
+        row.bytes(3) != spec.share ||
+        row.number(4) != static_cast<std::int64_t>(kind_of(spec.submitted_by)))
+        fail_corrupt("its shape is of another tenant, queue, kind, share or submitter");
 }
 
 void DamageScan::check_limits_of(const JobRow& job) {

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "platform/desk.h"
 #include "store/engine/people_views.h"
 #include "store/sqlite/damage/scan.h"
-#include "store/sqlite/db/desk.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/show/catalogue.h"
 #include "store/sqlite/show/ledger.h"

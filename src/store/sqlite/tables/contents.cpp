@@ -42,11 +42,13 @@ void SqliteTables::read_runs(Contents& contents) {
 }
 
 void SqliteTables::read_shapes(Contents& contents) {
-    Statement shapes(connection_, "SELECT id, tenant, queue, kind, share FROM shape ORDER BY id");
+    Statement shapes(connection_,
+                     "SELECT id, tenant, queue, kind, share, submitter FROM shape ORDER BY id");
     auto shape = shapes.query({});
     while (shape.next())
-        contents.shapes.push_back(
-            {shape.number(0), {shape.text(1), shape.text(2), shape.text(3), shape.text(4)}});
+        contents.shapes.push_back({shape.number(0),
+                                   {shape.text(1), shape.text(2), shape.text(3), shape.text(4),
+                                    static_cast<SubmitterKind>(shape.number(5))}});
     Statement tallies(connection_, "SELECT * FROM tally");
     auto tally = tallies.query({});
     while (tally.next())
