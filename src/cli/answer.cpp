@@ -123,6 +123,15 @@ std::string progress_of(const boost::json::value& job) {
     return text_of(progress, "percent") + " %" + (text.empty() ? "" : " " + text);
 }
 
+std::string submitter_of(const boost::json::value& job) {
+    const auto& who = member(job, "submitted_by");
+    auto name = text_of(who, "name");
+    if (!has(who, "uid")) return name;
+    const auto uid = "uid " + text_of(who, "uid");
+    if (name.empty() || name == uid) return uid;
+    return name + " (" + uid + ")";
+}
+
 std::string what_it_does(const boost::json::value& job) {
     std::string made;
     for (const auto& word : list_of(job, "argv")) {

@@ -35,6 +35,8 @@ std::string usage_of(const boost::json::value& evidence);
 // "40 % second half", or nothing.
 std::string progress_of(const boost::json::value& job);
 // What a job does, on one line: its command, quoted as a shell would need it, or its kind.
+// "alice (uid 1001)", "token deploy"; empty: nobody knows.
+std::string submitter_of(const boost::json::value& job);
 std::string what_it_does(const boost::json::value& job);
 
 // A part of a target, escaped.

@@ -92,7 +92,7 @@ enum class MissingLog { refuse, accept };
 class Backstage {
 public:
     virtual ~Backstage() = default;
-    virtual std::unique_ptr<Api> connect(const Config& config, World& world) = 0;
+    virtual std::unique_ptr<Api> connect(const Configuration& configuration, World& world) = 0;
     // One request to the job's socket; its answer line.
     virtual Result<std::string> ask_job_socket(const std::string& path,
                                                const std::string& request) = 0;

@@ -132,6 +132,7 @@ struct QueuePlace {
     std::string queue;  // behind this one,
     std::string kind;   // or within it, behind these
     std::string share;
+    std::int64_t submitter = 0;
     friend auto operator<=>(const QueuePlace&, const QueuePlace&) = default;
 };
 // Behind all that a queue of this name has.

@@ -65,6 +65,9 @@ private:
     void on_hang_up(std::uint64_t connection) override;
     void tell_next_ask();
     void answer_ask(bool committed);
+    void tell_next_call();
+    void answer_call(const std::string& line);
+    void on_reply(std::string_view bytes);
 
     // Starting (shim_start.cpp)
     void try_exec();
@@ -128,6 +131,8 @@ private:
 
     std::deque<Ask> asks_;
     std::uint64_t last_ask_ = 0;
+    std::deque<Ask> calls_;  // apart: a server answers them as it can
+    std::uint64_t last_call_ = 0;
     bool clean_ = false;
     std::optional<JobRequest> verdict_;
     std::optional<JobRequest> progress_;

@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, 5> kind_names = {"ask", "started", "ended
                                                         "checkpoint"};
 constexpr std::array<std::string_view, 3> phase_names = {"unstarted", "running", "ended"};
 constexpr std::array<std::string_view, 2> isolation_names = {"fenced", "exclusive"};
+constexpr std::array<std::string_view, 3> takes_from_names = {"anybody", "accounts",
+                                                              "accounts_and_root"};
 constexpr std::array<std::string_view, 3> ran_names = {"no", "maybe", "yes"};
 static_assert(isolation_names[1] == to_string(Isolation::exclusive));
 static_assert(ran_names[2] == to_string(Ran::yes));
@@ -183,6 +185,8 @@ void write_offer(JsonWriter& out, const Offer& offer) {
         for (const auto& entry : *list) out.value(entry);
         out.end_array();
     }
+    if (offer.takes_from != TakesFrom::anybody)
+        out.field("takes_from", takes_from_names[static_cast<std::size_t>(offer.takes_from)]);
     out.end_object();
 }
 
@@ -203,6 +207,8 @@ void read_offer(At at, Offer& into) {
         JsonField<Offer>{"tenant", [](At a, Offer& o) { read_name(a, o.tenant); }},
         JsonField<Offer>{"queues", [](At a, Offer& o) { read_names(a, o.queues); }},
         JsonField<Offer>{"kinds", [](At a, Offer& o) { read_names(a, o.kinds); }},
+        JsonField<Offer>{"takes_from",
+                         [](At a, Offer& o) { read_enum(a, takes_from_names, o.takes_from); }},
     };
     read_fields<Offer>(at, fields, into);
 }

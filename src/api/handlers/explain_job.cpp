@@ -52,6 +52,7 @@ WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
     WhyFacts facts{.state = job.state,
                    .queue = job.spec->queue,
                    .kind = job.spec->kind,
+                   .submitter = job.spec->submitted_by.name,
                    .due_in = rest(job.due, clock),
                    .due_at = job.date,
                    .presumed_lost = job.presumed_lost,
@@ -83,6 +84,7 @@ void add_workers(const JobView& job, const std::vector<WorkerLine>& lines, WhyFa
             facts.silent_for = line.silent_for;
             facts.lease_left = line.lease_left;
         }
+        if (refuses_submitter(line.offer, shape)) ++facts.workers.refusing;
         if (!matches(line.offer, shape)) continue;
         auto& workers = facts.workers;
         ++workers.matching;

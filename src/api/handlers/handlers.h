@@ -55,6 +55,7 @@ Task<Response> show_metrics(Api& api, const Request& request);
 Task<Response> open_session(Api& api, const Request& request);
 Task<Response> take_heartbeat(Api& api, const Request& request);
 Task<Response> take_report(Api& api, const Request& request);
+Task<Response> ask_inside(Api& api, const Request& request);
 Task<Response> take_logs(Api& api, const Request& request);
 Task<Response> stream_work(Api& api, const Request& request, ChunkedBody& body);
 

@@ -11,7 +11,8 @@ namespace perdure {
 
 class RealBackstage final : public cli::Backstage {
 public:
-    std::unique_ptr<cli::Api> connect(const Config& config, cli::World& world) override;
+    std::unique_ptr<cli::Api> connect(const Configuration& configuration,
+                                      cli::World& world) override;
     Result<std::string> ask_job_socket(const std::string& path,
                                        const std::string& request) override;
     ExitCode keep_running(cli::Role role, const Configuration& configuration) override;

@@ -19,6 +19,7 @@
 #include "platform/asio_clock.h"
 #include "platform/audit_file.h"
 #include "platform/entropy.h"
+#include "platform/local_token.h"
 #include "platform/process_metrics.h"
 #include "platform/socket_peer.h"
 #include "platform/system_time.h"
@@ -162,6 +163,8 @@ private:
         auto tokens = TokenFile::open(data_, random_);
         if (!tokens) return tokens.error();
         tokens_ = std::move(*tokens);
+        if (auto kept = keep_local_token(data_, *tokens_, !peers_.can_tell(), wall_now()); !kept)
+            return kept.error();
         auto audit = AuditFile::open(data_, output_.log("audit"));
         if (!audit) return audit.error();
         audit_ = std::move(*audit);

@@ -28,6 +28,8 @@ namespace {
 
 constexpr auto idle_wait_of_process = hours(24);  // the worker rings for everything new
 
+constexpr std::string_view by_submitter = "submitter";  // worker.user
+
 // Where the build has it, beside our own program, or where it is installed. A path that an upgrade
 // has replaced ends in " (deleted)", but its folder is right.
 std::string shim_path() {
@@ -74,14 +76,15 @@ public:
         kinds_ = std::make_unique<InProcessKinds>(
             *host_, clock_, config_.timing,
             InProcessKinds::Others{{std::string(webhook_kind), webhooks_.get()}});
-        worker_ = std::make_unique<Worker>(
-            WorkerPorts{clock_, random_, *servers_, *kinds_},
-            WorkerOptions{.name = config_.worker_name,
-                          .slots = config_.worker_slots,
-                          .offer = {.queues = config_.worker_queues, .kinds = config_.worker_kinds},
-                          .timing = config_.timing,
-                          .died_at = died_at_},
-            log);
+        worker_ = std::make_unique<Worker>(WorkerPorts{clock_, random_, *servers_, *kinds_},
+                                           WorkerOptions{.name = config_.worker_name,
+                                                         .slots = config_.worker_slots,
+                                                         .offer = {.queues = config_.worker_queues,
+                                                                   .kinds = config_.worker_kinds,
+                                                                   .takes_from = takes_from()},
+                                                         .timing = config_.timing,
+                                                         .died_at = died_at_},
+                                           log);
         worker_->rings(*news_);
         worker_->start();
         watched_.end_with_watchdog();
@@ -100,6 +103,13 @@ private:
                             .secrets = config_.worker_secrets,
                             .cgroup = config_.worker_cgroup,
                             .timing = config_.timing};
+        if (config_.worker_user == by_submitter) {
+            if (auto may = check_may_become_submitters(); !may) return may.error();
+            options.as_submitter = true;
+            options.root_submitters = config_.worker_root_submitters;
+            options.account = own_account();
+            return options;
+        }
         auto other = find_job_user(config_.worker_user);
         if (!other) return other.error();
         if (*other) options.become = (*other)->credentials;
@@ -114,7 +124,13 @@ private:
         return options;
     }
 
+    TakesFrom takes_from() const {
+        if (config_.worker_user != by_submitter) return TakesFrom::anybody;
+        return config_.worker_root_submitters ? TakesFrom::accounts_and_root : TakesFrom::accounts;
+    }
+
     std::string as_whom() const {
+        if (config_.worker_user == by_submitter) return "; each job runs as whoever submitted it";
         return config_.worker_user.empty() ? "" : "; jobs run as " + config_.worker_user;
     }
 

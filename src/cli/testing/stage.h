@@ -130,8 +130,8 @@ public:
     OfflineRestored restored;
     Result<OfflineReport> report = OfflineReport{};
 
-    std::unique_ptr<Api> connect(const Config& config, World&) override {
-        urls = config.servers;
+    std::unique_ptr<Api> connect(const Configuration& configuration, World&) override {
+        urls = configuration.config.servers;
         return std::make_unique<StageApi>(server_);
     }
     Result<std::string> ask_job_socket(const std::string&, const std::string& request) override {

@@ -23,6 +23,13 @@ void explain_workers(const WhyFacts& f, Blockers& into) {
     const auto& w = f.workers;
     if (w.connected == 0)
         return into.push_back({"no worker is connected", "start a worker (perdure worker)"});
+    if (w.matching == 0 && w.refusing > 0)
+        return into.push_back(
+            {fmt::format("{} workers take {} but run each job as whoever submitted it, and {} is "
+                         "nobody as whom they may run one",
+                         w.refusing, shape_of(f),
+                         f.submitter.empty() ? "this job's submitter" : f.submitter),
+             "submit it as an account of their host, or start a worker with another worker.user"});
     if (w.matching == 0)
         return into.push_back({fmt::format("none of {} workers takes {}", w.connected, shape_of(f)),
                                "start a worker that does"});

@@ -22,6 +22,7 @@ struct WhyWorkers {
     std::uint32_t draining = 0;    // of those: take nothing new
     std::uint32_t free_slots = 0;  // of those that are neither, nor deaf
     std::uint32_t deaf = 0;        // of those: heard, but confirm no start; rarely get anything
+    std::uint32_t refusing = 0;    // take them, but run each as its submitter: not as this one
     std::vector<std::string> doubtful;  // names of the silent and the deaf, a few
 };
 
@@ -35,6 +36,7 @@ struct WhyFacts {
     JobState state = JobState::ready;
     std::string queue;
     std::string kind;
+    std::string submitter;  // "token deploy", "root"; empty: nobody knows
     // scheduled and waiting
     std::optional<Duration> due_in;
     std::optional<WallTime> due_at;

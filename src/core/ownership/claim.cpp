@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/zoo.h"
+#include "core/job/webhook.h"
 #include "core/ownership/presence.h"
 
 namespace perdure {
@@ -12,13 +13,28 @@ bool lists(const std::vector<std::string>& names, const std::string& name) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-}  // namespace
-
-Shape shape_of(const JobSpec& spec) { return {spec.tenant, spec.queue, spec.kind, spec.share}; }
-
-bool matches(const Offer& offer, const Shape& shape) {
+bool is_named(const Offer& offer, const Shape& shape) {
     return offer.tenant == shape.tenant && lists(offer.queues, shape.queue) &&
            lists(offer.kinds, shape.kind);
+}
+
+// What the worker does by itself is done by no user.
+bool may_run_it(const Offer& offer, const Shape& shape) {
+    return shape.kind == webhook_kind || takes(offer.takes_from, shape.submitter);
+}
+
+}  // namespace
+
+Shape shape_of(const JobSpec& spec) {
+    return {spec.tenant, spec.queue, spec.kind, spec.share, kind_of(spec.submitted_by)};
+}
+
+bool matches(const Offer& offer, const Shape& shape) {
+    return is_named(offer, shape) && may_run_it(offer, shape);
+}
+
+bool refuses_submitter(const Offer& offer, const Shape& shape) {
+    return is_named(offer, shape) && !may_run_it(offer, shape);
 }
 
 ClaimantDecision decide_claimant(const ClaimantFacts& f, const Timing& timing) {

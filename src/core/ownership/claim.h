@@ -36,6 +36,7 @@ struct Shape {
     std::string queue;
     std::string kind;
     std::string share;
+    SubmitterKind submitter = SubmitterKind::no_account;
 
     friend auto operator<=>(const Shape&, const Shape&) = default;
 };
@@ -45,12 +46,15 @@ struct Offer {
     std::string tenant = "default";
     std::vector<std::string> queues;
     std::vector<std::string> kinds;
+    TakesFrom takes_from = TakesFrom::anybody;
 
     friend bool operator==(const Offer&, const Offer&) = default;
 };
 
 Shape shape_of(const JobSpec& spec);
 bool matches(const Offer& offer, const Shape& shape);
+// It would match, were it somebody else's who submitted it (U3).
+bool refuses_submitter(const Offer& offer, const Shape& shape);
 
 // Whether a session may claim at all (O3, O6).
 struct ClaimantFacts {

@@ -33,11 +33,14 @@ std::string_view interned(std::string_view rule) {
 }
 
 // Form 1 is the offer alone, and what is written while there is nothing else to say. In it, a
-// session without slots drains: nothing else was known when it was the only one.
+// session without slots drains: nothing else was known when it was the only one. Form 2 ends
+// before whose jobs are taken if that is anybody's.
 std::string encode_said(const SessionRow& session) {
     const auto& offer = session.offer;
     const auto& hearing = session.hearing;
-    const bool is_usual = hearing == Hearing{} && session.draining == (session.slots == 0);
+    const bool takes_all = offer.takes_from == TakesFrom::anybody;
+    const bool is_usual =
+        takes_all && hearing == Hearing{} && session.draining == (session.slots == 0);
     ByteWriter out;
     out.number(is_usual ? form : form + 1);
     out.text(offer.tenant);
@@ -51,6 +54,7 @@ std::string encode_said(const SessionRow& session) {
     out.integer(hearing.wait.us);
     out.at(hearing.claims_from);
     out.number(session.draining ? 1 : 0);
+    if (!takes_all) out.choice(offer.takes_from);
     return out.take();
 }
 
@@ -60,6 +64,7 @@ void decode_said(std::string_view bytes, SessionRow& session) {
     if (found != form && found != form + 1)
         fail_corrupt("a session's offer is in a form that is not known");
     auto& offer = session.offer;
+    offer.takes_from = TakesFrom::anybody;
     offer.tenant = in.text();
     for (auto* names : {&offer.queues, &offer.kinds}) {
         names->resize(in.count());
@@ -74,6 +79,7 @@ void decode_said(std::string_view bytes, SessionRow& session) {
     hearing.wait = {in.integer()};
     hearing.claims_from = in.at<ServiceTime>();
     session.draining = in.number() != 0;
+    if (!in.is_at_end()) offer.takes_from = in.choice(last_takes_from);
     in.end();
 }
 

@@ -43,7 +43,8 @@ std::uint64_t size_of(const std::string& path) {
 }
 
 void remove_database(const std::string& path) {
-    for (const auto* more : {"", "-journal", "-wal", "-shm"}) ::unlink((path + more).c_str());
+    for (const auto* more : {"", "-journal", "-wal", "-shm", "-idle"})
+        ::unlink((path + more).c_str());
 }
 
 }  // namespace perdure::store::sqlite

@@ -12,7 +12,8 @@ namespace {
 // A count that cannot be must not be added up.
 constexpr std::int64_t jobs_most = 1'000'000'000'000;
 constexpr int first_count = 3;  // the column of the first state's count
-constexpr int shape_column = first_count + static_cast<int>(places.size());
+constexpr int submitter_column = first_count + static_cast<int>(places.size());
+constexpr int shape_column = submitter_column + 1;
 
 bool add_counts(const Found& row, QueueLine& line) {
     bool any = false;
@@ -44,10 +45,9 @@ ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing, DamageBook& bo
       queues_(c,
               "SELECT s.queue, s.kind, s.share, t.scheduled, t.ready, t.blocked, t.starting,"
               " t.running, t.waiting, t.succeeded, t.failed, t.cancelled, t.expired, t.quarantined,"
-              " s.id"
-              " FROM shape s LEFT JOIN tally t ON t.shape = s.id"
-              " WHERE s.tenant = ? AND (s.queue, s.kind, s.share) > (?, ?, ?)"
-              " ORDER BY s.queue, s.kind, s.share LIMIT ?"),
+              " s.submitter, s.id FROM shape s LEFT JOIN tally t ON t.shape = s.id"
+              " WHERE s.tenant = ? AND (s.queue, s.kind, s.share, s.submitter) > (?, ?, ?, ?)"
+              " ORDER BY s.queue, s.kind, s.share, s.submitter LIMIT ?"),
       paused_(c,
               "SELECT queue, paused FROM queue WHERE tenant = ? AND queue >= ? ORDER BY queue"
               " LIMIT ?"),
@@ -96,9 +96,10 @@ QueuePiece ShowCatalogue::queues(const std::string& tenant, const QueuePlace& af
     }
     if (rows == piece_rows_max) piece.next = behind_queue(last_paused);
     rows = 0;
-    auto row = queues_.query({tenant, after.queue, after.kind, after.share, piece_rows_max});
+    auto row = queues_.query(
+        {tenant, after.queue, after.kind, after.share, after.submitter, piece_rows_max});
     while (row.next()) {
-        const QueuePlace at{row.text(0), row.text(1), row.text(2)};
+        const QueuePlace at{row.text(0), row.text(1), row.text(2), row.number(submitter_column)};
         if (piece.next && at > *piece.next) break;
         QueueLine counted;
         if (add_counts(row, counted)) add_counts(row, lines[at.queue]);

@@ -70,6 +70,7 @@ public:
                 options.people_reads_max) {
         if (options.threads) own_.emplace(options.path, Connection::Access::read);
         if (own_) prepare_reader(*own_);
+        if (own_) own_->use_notes(shared.notes());
         reader_.emplace(own_ ? *own_ : shared, timing, book);
     }
 
