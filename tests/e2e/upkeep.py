@@ -4,6 +4,7 @@ is given back, the audit log has what people did, and no cgroup is left behind.
 
     upkeep.py [NAME...]
 """
+import getpass
 import glob
 import json
 import os
@@ -51,6 +52,8 @@ def what_attempts_have_used_is_known_and_adds_up(instance):
         expect(abs(added - cpu) < 1e-5, queue, added, cpu)
     by_worker = json.loads(cli(instance, "account", "--by", "worker", "--json"))["lines"]
     expect([line["attempts"] for line in by_worker] == [4], by_worker)
+    by_user = json.loads(cli(instance, "account", "--by", "user", "--json"))["lines"]
+    expect([line["name"] for line in by_user] == [getpass.getuser()], by_user)
     later = json.loads(cli(instance, "account", "--since", "2099-01-01T00:00:00Z", "--json"))
     expect(later["lines"] == [], later)
 
