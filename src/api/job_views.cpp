@@ -60,6 +60,7 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     out.field("ran_for", duration_text(evidence.ran_for));
     if (evidence.output_undelivered != 0)
         out.field("output_undelivered", evidence.output_undelivered);
+    if (evidence.output_cut != 0) out.field("output_cut", evidence.output_cut);
     out.end_object();
 }
 

@@ -33,8 +33,11 @@ struct Config {
 
     std::string worker_name;
     std::uint32_t worker_slots = 1;
+    std::vector<std::string> worker_tenants;         // at least one
     std::vector<std::string> worker_queues;          // empty: all
-    std::vector<std::string> worker_kinds;           // empty: all
+    std::vector<std::string> worker_kinds;           // empty: all that it can run
+    std::string worker_path;                         // PATH of jobs
+    std::vector<std::string> worker_env;             // NAME=VALUE, or NAME for its own value
     std::string worker_state;                        // directory
     std::string worker_user;                         // name or uid; empty: the worker's own
     std::string worker_secrets;                      // directory

@@ -1,6 +1,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/fault.h"
+#include "platform/files_mark.h"
 #include "processes/disk/leftovers.h"
 #include "processes/disk/posix.h"
 #include "processes/disk/secrets.h"
@@ -150,9 +151,13 @@ Task<Result<WorkerLife>> Host::open(Self self) {
         self->log_.write(Level::warn, "the state directory was readable", "what", note);
     self->log_damaged(opened->found);
     self->take_over(opened->found);
-    WorkerLife life{.directory = opened->folder->identity(),
-                    .life = opened->life.number,
-                    .history = opened->life.history};
+    WorkerLife life{
+        .directory = opened->folder->identity(),
+        .life = opened->life.number,
+        .history = opened->life.history,
+        .host = {.limits = self->enforceable(),
+                 .uid = self->options_.become ? self->options_.become->uid : ::geteuid(),
+                 .files = files_mark()}};
     for (auto& found : opened->found.attempts) life.found.push_back(std::move(found.on_disk));
     co_return life;
 }
@@ -190,6 +195,8 @@ Surroundings Host::surroundings() const {
             .boot = folder_->identity().boot,
             .host = options_.host,
             .path = options_.path,
+            .servers = options_.servers,
+            .env = options_.env,
             .account = options_.account,
             .become = options_.become,
             .life = folder_->life_number(),

@@ -216,6 +216,7 @@ void Shim::finish(AttemptEnd end, std::string detail) {
     evidence.host = order_.host;
     evidence.peak_memory = peak_memory_;
     evidence.ran_for = ran_for_;
+    evidence.output_cut = log_.cut();
     end.reported = true;
     result_text_ = attempt_files::result_json(end, evidence);
     did_not_run_ = end.ran == Ran::no;

@@ -87,6 +87,7 @@ constexpr std::array evidence_fields = {
     JsonField<Evidence>{"ran_for_us", [](At at, Evidence& e) { read_us(at, e.ran_for); }},
     JsonField<Evidence>{"output_undelivered",
                         [](At at, Evidence& e) { read_counter(at, e.output_undelivered); }},
+    JsonField<Evidence>{"output_cut", [](At at, Evidence& e) { read_counter(at, e.output_cut); }},
 };
 
 // An item while it is read: which of its fields were there.
@@ -166,40 +167,10 @@ void read_text(At at, std::string& into, TextSize size) {
                               : fmt::format("must have {} to {} bytes", size.least, size.most));
 }
 
-void write_offer(JsonWriter& out, const Offer& offer) {
-    out.key("offer");
-    out.begin_object();
-    out.field("tenant", offer.tenant);
-    for (const auto& [name, list] :
-         {std::pair{"queues", &offer.queues}, std::pair{"kinds", &offer.kinds}}) {
-        if (list->empty()) continue;
-        out.key(name);
-        out.begin_array();
-        for (const auto& entry : *list) out.value(entry);
-        out.end_array();
-    }
-    out.end_object();
-}
-
 void read_name(At at, std::string& into) {
     at.read(into);
     if (at.ok() && !is_name(into))
         at.misfit("must be a name: 1 to 64 of a-z 0-9 . _ -, the first a letter or digit");
-}
-
-static void read_names(At at, std::vector<std::string>& into) {
-    if (at.count() > offered_names_max) return at.misfit("must be at most 1000 names");
-    into.clear();
-    at.elements([&](At element) { read_name(element, into.emplace_back()); });
-}
-
-void read_offer(At at, Offer& into) {
-    static constexpr std::array fields = {
-        JsonField<Offer>{"tenant", [](At a, Offer& o) { read_name(a, o.tenant); }},
-        JsonField<Offer>{"queues", [](At a, Offer& o) { read_names(a, o.queues); }},
-        JsonField<Offer>{"kinds", [](At a, Offer& o) { read_names(a, o.kinds); }},
-    };
-    read_fields<Offer>(at, fields, into);
 }
 
 void write_listed(JsonWriter& out, std::string_view name, const std::vector<Listed>& listed) {
@@ -327,6 +298,7 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     if (evidence.ran_for != Duration{}) out.field("ran_for_us", evidence.ran_for.us);
     if (evidence.output_undelivered != 0)
         out.field("output_undelivered", evidence.output_undelivered);
+    if (evidence.output_cut != 0) out.field("output_cut", evidence.output_cut);
     out.end_object();
 }
 

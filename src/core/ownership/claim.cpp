@@ -16,9 +16,21 @@ bool lists(const std::vector<std::string>& names, const std::string& name) {
 
 Shape shape_of(const JobSpec& spec) { return {spec.tenant, spec.queue, spec.kind, spec.share}; }
 
+bool serves_tenant(const Offer& offer, const std::string& tenant) {
+    const auto& others = offer.other_tenants;
+    return offer.tenant == tenant ||
+           std::find(others.begin(), others.end(), tenant) != others.end();
+}
+
+bool takes_queue(const Offer& offer, const std::string& queue) {
+    return lists(offer.queues, queue);
+}
+
+bool takes_kind(const Offer& offer, const std::string& kind) { return lists(offer.kinds, kind); }
+
 bool matches(const Offer& offer, const Shape& shape) {
-    return offer.tenant == shape.tenant && lists(offer.queues, shape.queue) &&
-           lists(offer.kinds, shape.kind);
+    return serves_tenant(offer, shape.tenant) && takes_queue(offer, shape.queue) &&
+           takes_kind(offer, shape.kind);
 }
 
 ClaimantDecision decide_claimant(const ClaimantFacts& f, const Timing& timing) {

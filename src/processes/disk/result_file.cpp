@@ -67,6 +67,8 @@ EvidenceRef evidence_in(const json::object& members) {
     evidence->host = text_in(members, "host");
     evidence->peak_memory = static_cast<std::uint64_t>(
         std::max<std::int64_t>(0, number_of(members, "peak_memory").value_or(0)));
+    evidence->output_cut = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(0, number_of(members, "output_cut").value_or(0)));
     evidence->ran_for =
         microseconds(std::max<std::int64_t>(0, number_of(members, "ran_for_us").value_or(0)));
     return evidence;
