@@ -343,13 +343,14 @@ TEST(Submit, takes_a_file_in_any_of_its_forms) {
 TEST(Jobs, are_a_table_for_people_and_a_document_for_programs) {
     const std::string list = R"j({"jobs":[{"id":"06na5x0g00000","state":"running","queue":"slow",
         "submitted_at":"2026-11-15T11:57:00.000000Z","epoch":1,"worker":"anvil",
+        "submitted_by":{"name":"ann","uid":1001},
         "argv":["sleep","1 000"]}],"next":"06na5x0g00000"})j";
     Stage stage;
     stage.expect("GET /v1/jobs?state=running%2Cready&queue=slow", json_answer(200, list));
     EXPECT_EQ(stage.run({"jobs", "-s", "running", "-s", "ready", "-q", "slow"}), 0);
     EXPECT_EQ(stage.out,
-              "ID             STATE    QUEUE  SUBMITTED  TRIES  NOTE      WHAT\n"
-              "06na5x0g00000  running  slow   3 min ago  1      on anvil  sleep '1 000'\n");
+              "ID             STATE    QUEUE  BY   SUBMITTED  TRIES  NOTE      WHAT\n"
+              "06na5x0g00000  running  slow   ann  3 min ago  1      on anvil  sleep '1 000'\n");
     EXPECT_EQ(stage.err, "perdure: there are more: --before 06na5x0g00000\n");
     stage.expect("GET /v1/jobs", json_answer(200, list));
     EXPECT_EQ(stage.run({"jobs", "--json"}), 0);
@@ -368,6 +369,20 @@ TEST(Jobs, are_looked_for_on_further_pages_while_none_is_found) {
     EXPECT_EQ(stage.run({"jobs", "--key", "rare"}), 0);
     EXPECT_TRUE(contains(stage.out, "06na5x0g00000  ready")) << stage.out;
     EXPECT_EQ(stage.err, "");
+}
+
+// W1, W2.
+TEST(JobShow, says_who_submitted_it_inside_what_and_what_people_did) {
+    Stage stage;
+    stage.expect("GET /v1/jobs/" + id, job(R"j("state":"cancelled",
+        "submitted_at":"2026-11-15T11:00:00Z","submitted_by":{"name":"ann","uid":1001},
+        "parent":{"job":"06na5x0g00009","epoch":2},
+        "acts":[{"act":"held","by":"bob","at":"2026-11-15T11:00:05Z"},
+                {"act":"cancelled","at":"2026-11-15T11:00:09Z"}])j"));
+    EXPECT_EQ(stage.run({"job", "show", id}), 0);
+    for (const auto* part : {"ann (uid 1001)", "06na5x0g00009, attempt 2", "submitted by ann",
+                             "held by bob", "cancelled by somebody"})
+        EXPECT_TRUE(contains(stage.out, part)) << part << "\n" << stage.out;
 }
 
 TEST(JobShow, leads_to_attempts_that_are_too_many_for_one_page) {

@@ -82,7 +82,7 @@ ExitCode run_program(const std::vector<std::string>& words, Terminal& term, Worl
         return exit_code_of(configuration.error().code);
     }
     for (const auto& warning : configuration->warnings) term.say("warning: " + warning);
-    const auto api = backstage.connect(configuration->config, world);
+    const auto api = backstage.connect(*configuration, world);
     Context context{command.args, term, world, backstage, *configuration, *api};
     if (auto completed = complete_ids(context, command.args); !completed)
         return completed.error().code == Errc::unavailable

@@ -76,7 +76,8 @@ TEST(Serial, is_one_batch_in_which_each_waits_for_the_one_before) {
     EXPECT_EQ(stage.out, "06na5x0g00000\n06na5x0g00001\n");
     EXPECT_EQ(
         stage.server.bodies[0],
-        R"j({"jobs":[{"argv":["a","1"],"cwd":"/here","idempotency_key":"k.0"},{"argv":["b"],"cwd":"/here",)j"
+        R"j({"jobs":[{"argv":["a","1"],"cwd":"/here","idempotency_key":"k.0"},)j"
+              R"j({"argv":["b"],"cwd":"/here",)j"
         R"j("after":[{"index":0,"on":"success"}],"idempotency_key":"k.1"}]})j");
 }
 

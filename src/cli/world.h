@@ -97,6 +97,12 @@ struct OfflineRestored {
 };
 enum class RestoreWhat { copy, take_over };
 
+struct OfflineCompacted {
+    std::string name;
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+};
+
 // What to do about a database whose log is not beside it.
 enum class MissingLog { refuse, accept };
 
@@ -104,7 +110,7 @@ enum class MissingLog { refuse, accept };
 class Backstage {
 public:
     virtual ~Backstage() = default;
-    virtual std::unique_ptr<Api> connect(const Config& config, World& world) = 0;
+    virtual std::unique_ptr<Api> connect(const Configuration& configuration, World& world) = 0;
     // One request to the job's socket; its answer line.
     virtual Result<std::string> ask_job_socket(const std::string& path,
                                                const std::string& request) = 0;
@@ -119,6 +125,8 @@ public:
                                                  const BackupProgress& progress) = 0;
     virtual Result<OfflineRestored> restore(const Config& config, const std::string& backup,
                                             RestoreWhat what) = 0;
+    virtual Result<std::vector<OfflineCompacted>> compact(const Config& config,
+                                                          const BackupProgress& progress) = 0;
     virtual ExitCode bench(const Configuration& configuration,
                            const std::vector<std::string>& words) = 0;
     virtual ExitCode drill(const std::vector<std::string>& words) = 0;

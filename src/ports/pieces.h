@@ -29,6 +29,8 @@ inline void add_queues(std::vector<QueueLine>& all, std::vector<QueueLine> some)
         auto& same = all.back();
         same.paused = same.paused || line.paused;
         for (std::size_t i = 0; i < same.jobs.size(); ++i) same.jobs[i] += line.jobs[i];
+        for (const auto& [kind, count] : line.ready_kinds)
+            same.add_ready(kind, count, *line.oldest_ready);
     }
 }
 inline void add_limits(std::vector<LimitLine>& all, std::vector<LimitLine> some) {

@@ -29,6 +29,8 @@ struct HostOptions {
     std::vector<std::pair<std::string, std::string>> env;  // for every job; its own goes before it
     Account account;                    // whose HOME, USER, LOGNAME and SHELL a job gets
     std::optional<Credentials> become;  // whose processes jobs are; nothing: the worker's
+    bool as_submitter = false;          // or each is whose who has submitted it (U3),
+    bool root_submitters = false;       // who may be root
     std::string secrets;                // folder of jobs' secrets (disk/secrets.h)
     bool cgroups = true;                // where the machine lets us have them
     std::string cgroup;  // in which the groups of attempts are made; empty: below our own
@@ -47,7 +49,7 @@ public:
     void renew(AttemptKey attempt, BootTime lease_until) override;
     void kill(AttemptKey attempt, Cause cause) override;
     Task<std::vector<ProcessEvent>> next_events() override;
-    void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) override;
+    void deliver(AttemptKey attempt, ProcessAnswer answer) override;
     Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                      std::size_t max) override;
     void forget(AttemptKey attempt) override;

@@ -185,8 +185,8 @@ void InProcessKinds::renew(AttemptKey attempt, BootTime lease_until) {
     if (!find(attempt)) below_.renew(attempt, lease_until);
 }
 
-void InProcessKinds::answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) {
-    if (!find(attempt)) below_.answer(attempt, kind, committed);
+void InProcessKinds::deliver(AttemptKey attempt, ProcessAnswer answer) {
+    if (!find(attempt)) below_.deliver(attempt, std::move(answer));
 }
 
 Task<Result<std::string>> InProcessKinds::output(AttemptKey attempt, std::uint64_t offset,

@@ -9,6 +9,9 @@ namespace {
 
 using At = const JsonCursor&;
 
+constexpr std::array<std::string_view, 3> takes_from_names = {"anybody", "accounts",
+                                                              "accounts_and_root"};
+
 void read_names(At at, std::vector<std::string>& into) {
     if (at.count() > offered_names_max) return at.misfit("must be at most 1000 names");
     into.clear();
@@ -82,6 +85,8 @@ void write_offer(JsonWriter& out, const Offer& offer) {
         for (const auto& entry : *list) out.value(entry);
         out.end_array();
     }
+    if (offer.takes_from != TakesFrom::anybody)
+        out.field("takes_from", takes_from_names[static_cast<std::size_t>(offer.takes_from)]);
     if (offer.host != JobHost{}) write_job_host(out, offer.host);
     out.end_object();
 }
@@ -92,6 +97,8 @@ void read_offer(At at, Offer& into) {
         JsonField<Offer>{"queues", [](At a, Offer& o) { read_names(a, o.queues); }},
         JsonField<Offer>{"kinds", [](At a, Offer& o) { read_kinds(a, o.kinds); }},
         JsonField<Offer>{"other_tenants", [](At a, Offer& o) { read_names(a, o.other_tenants); }},
+        JsonField<Offer>{"takes_from",
+                         [](At a, Offer& o) { read_enum(a, takes_from_names, o.takes_from); }},
         JsonField<Offer>{"host", [](At a, Offer& o) { read_job_host(a, o.host); }},
     };
     read_fields<Offer>(at, fields, into);

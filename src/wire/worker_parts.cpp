@@ -69,25 +69,30 @@ void read_result(At at, std::string& into) {
     if (parse_quick(into, tree)) at.misfit("must be JSON as a text, at most 32 levels deep");
 }
 
+using OfEvidence = JsonField<Evidence>;
 constexpr std::array evidence_fields = {
-    JsonField<Evidence>{"result", [](At at, Evidence& e) { read_result(at, e.result); }},
-    JsonField<Evidence>{"detail",
-                        [](At at, Evidence& e) {
-                            read_text(at, e.detail, {0, detail_max});
-                        }},
-    JsonField<Evidence>{"last_lines",
-                        [](At at, Evidence& e) {
-                            read_text(at, e.last_lines, {0, last_lines_max});
-                        }},
-    JsonField<Evidence>{"host",
-                        [](At at, Evidence& e) {
-                            read_text(at, e.host, {0, short_text_max});
-                        }},
-    JsonField<Evidence>{"peak_memory", [](At at, Evidence& e) { read_counter(at, e.peak_memory); }},
-    JsonField<Evidence>{"ran_for_us", [](At at, Evidence& e) { read_us(at, e.ran_for); }},
-    JsonField<Evidence>{"output_undelivered",
-                        [](At at, Evidence& e) { read_counter(at, e.output_undelivered); }},
-    JsonField<Evidence>{"output_cut", [](At at, Evidence& e) { read_counter(at, e.output_cut); }},
+    OfEvidence{"result", [](At at, Evidence& e) { read_result(at, e.result); }},
+    OfEvidence{"detail",
+               [](At at, Evidence& e) {
+                   read_text(at, e.detail, {0, detail_max});
+               }},
+    OfEvidence{"last_lines",
+               [](At at, Evidence& e) {
+                   read_text(at, e.last_lines, {0, last_lines_max});
+               }},
+    OfEvidence{"host",
+               [](At at, Evidence& e) {
+                   read_text(at, e.host, {0, short_text_max});
+               }},
+    OfEvidence{"peak_memory", [](At at, Evidence& e) { read_counter(at, e.peak_memory); }},
+    OfEvidence{"ran_for_us", [](At at, Evidence& e) { read_us(at, e.ran_for); }},
+    OfEvidence{"cpu_user_us", [](At at, Evidence& e) { read_us(at, e.usage.cpu_user); }},
+    OfEvidence{"cpu_system_us", [](At at, Evidence& e) { read_us(at, e.usage.cpu_system); }},
+    OfEvidence{"read_bytes", [](At at, Evidence& e) { read_counter(at, e.usage.read_bytes); }},
+    OfEvidence{"write_bytes", [](At at, Evidence& e) { read_counter(at, e.usage.write_bytes); }},
+    OfEvidence{"output_undelivered",
+               [](At at, Evidence& e) { read_counter(at, e.output_undelivered); }},
+    OfEvidence{"output_cut", [](At at, Evidence& e) { read_counter(at, e.output_cut); }},
 };
 
 // An item while it is read: which of its fields were there.
@@ -296,6 +301,11 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     if (!evidence.host.empty()) out.field("host", evidence.host);
     if (evidence.peak_memory != 0) out.field("peak_memory", evidence.peak_memory);
     if (evidence.ran_for != Duration{}) out.field("ran_for_us", evidence.ran_for.us);
+    const auto& usage = evidence.usage;
+    if (usage.cpu_user != Duration{}) out.field("cpu_user_us", usage.cpu_user.us);
+    if (usage.cpu_system != Duration{}) out.field("cpu_system_us", usage.cpu_system.us);
+    if (usage.read_bytes != 0) out.field("read_bytes", usage.read_bytes);
+    if (usage.write_bytes != 0) out.field("write_bytes", usage.write_bytes);
     if (evidence.output_undelivered != 0)
         out.field("output_undelivered", evidence.output_undelivered);
     if (evidence.output_cut != 0) out.field("output_cut", evidence.output_cut);

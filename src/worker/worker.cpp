@@ -10,7 +10,8 @@ namespace perdure {
 Worker::Worker(WorkerPorts ports, WorkerOptions options, Log log)
     : context_(ports, std::move(options), std::move(log)),
       session_(context_),
-      supervisor_(context_, table_, session_),
+      inside_(context_, table_, session_),
+      supervisor_(context_, table_, session_, inside_),
       watch_(context_, table_, supervisor_),
       opener_(context_, table_, session_, supervisor_, watch_),
       heartbeats_(context_, table_, session_, supervisor_, watch_),

@@ -183,6 +183,30 @@ TEST_P(CatalogueContract, queues_are_counted_and_empty_ones_are_not_listed) {
     EXPECT_EQ(overview().queues.size(), 1U);
 }
 
+// Across priorities, kinds and shares; what is not ready does not wait in line.
+TEST_P(CatalogueContract, the_oldest_ready_job_of_a_queue_is_known) {
+    const auto spec = [](const char* kind, std::uint8_t priority) {
+        auto wanted = in_queue("mail");
+        wanted.kind = kind;
+        wanted.priority = priority;
+        return wanted;
+    };
+    const auto begun = overview().clock.now;
+    submit(spec("slow", 9));
+    pass(seconds(5));
+    submit(spec("fast", 0));
+    submit(spec("fast", 5));
+    auto mail = overview().queues.front();
+    ASSERT_TRUE(mail.oldest_ready.has_value());
+    EXPECT_EQ(*mail.oldest_ready, begun);
+    EXPECT_EQ(mail.ready_kinds, (std::map<std::string, std::uint64_t>{{"slow", 1}, {"fast", 2}}));
+    const auto worker = open_session({.name = "w", .offer = {.kinds = {"slow"}}});
+    ASSERT_EQ(claim(worker).size(), 1U);
+    mail = overview().queues.front();
+    EXPECT_GE(*mail.oldest_ready, begun + seconds(5));
+    EXPECT_EQ(mail.ready_kinds, (std::map<std::string, std::uint64_t>{{"fast", 2}}));
+}
+
 TEST_P(CatalogueContract, limits_show_what_is_taken) {
     define_limit("gpu", 3);
     define_limit("cpu", 1);

@@ -27,7 +27,7 @@ HELP = ["run", "submit", "jobs", "logs", "why", "job show", "job wait", "job can
         "policy explain", "explain", "quarantine", "recoveries"]
 ASKS_A_SERVER = re.compile(r"^(id=\$\()?perdure (run|submit|jobs|logs|why|job|serial|parallel|"
                            r"queues|limits|workers|policy|explain|quarantine|recoveries)\b")
-# What they need is not there: a job that waits, one in quarantine, another worker, a secret.
+# What they need is not there.
 NEEDS_MORE = ["quarantine release", "quarantine accept", "quarantine discard", "quarantine show",
               "job discard", "job hold", "job unhold", "--worker gpu-7", "--env-file", "--env DB_PASSWORD", "secret://"]
 FILES = {"data.csv": "a,b\n", "state.json": "{}\n", "jobs.json": '[{"argv": ["true"]}]\n',

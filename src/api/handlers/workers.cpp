@@ -38,6 +38,7 @@ void write_worker(JsonWriter& out, const WorkerLine& line) {
     write_names(out, "queues", line.offer.queues);
     write_names(out, "kinds", line.offer.kinds);
     if (line.offer.host != JobHost{}) write_job_host(out, line.offer.host);
+    if (line.offer.takes_from != TakesFrom::anybody) out.field("user", "submitter");
     out.field("suspect", line.suspect);
     out.field("draining", line.draining);
     if (line.deaf) out.field("deaf", true);

@@ -19,6 +19,7 @@
 #include "platform/asio_clock.h"
 #include "platform/audit_file.h"
 #include "platform/entropy.h"
+#include "platform/local_token.h"
 #include "platform/process_metrics.h"
 #include "platform/socket_peer.h"
 #include "platform/system_time.h"
@@ -128,6 +129,7 @@ public:
         backups_.reset();
         store_.reset();
         blobs_.reset();
+        audit_.reset();
         return code_;
     }
 
@@ -161,7 +163,11 @@ private:
         auto tokens = TokenFile::open(data_, random_);
         if (!tokens) return tokens.error();
         tokens_ = std::move(*tokens);
-        audit_ = std::make_unique<AuditFile>(data_);
+        if (auto kept = keep_local_token(data_, *tokens_, !peers_.can_tell(), wall_now()); !kept)
+            return kept.error();
+        auto audit = AuditFile::open(data_, output_.log("audit"));
+        if (!audit) return audit.error();
+        audit_ = std::move(*audit);
         access->peers = &peers_;
         access->tokens = tokens_.get();
         access->audit = audit_.get();

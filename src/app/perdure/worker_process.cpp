@@ -32,6 +32,8 @@ namespace {
 
 constexpr auto idle_wait_of_process = hours(24);  // the worker rings for everything new
 
+constexpr std::string_view by_submitter = "submitter";  // worker.user
+
 // Where the build has it, beside our own program, or where it is installed. A path that an upgrade
 // has replaced ends in " (deleted)", but its folder is right.
 std::string shim_path() {
@@ -124,6 +126,7 @@ private:
         return {.tenant = tenants.front(),
                 .queues = config_.worker_queues,
                 .kinds = *choose_kinds(config_.worker_kinds),  // the configuration was checked
+                .takes_from = takes_from(),
                 .other_tenants = {tenants.begin() + 1, tenants.end()}};
     }
 
@@ -137,6 +140,13 @@ private:
                             .secrets = config_.worker_secrets,
                             .cgroup = config_.worker_cgroup,
                             .timing = config_.timing};
+        if (config_.worker_user == by_submitter) {
+            if (auto may = check_may_become_submitters(); !may) return may.error();
+            options.as_submitter = true;
+            options.root_submitters = config_.worker_root_submitters;
+            options.account = own_account();
+            return options;
+        }
         auto other = find_job_user(config_.worker_user);
         if (!other) return other.error();
         if (*other) options.become = (*other)->credentials;
@@ -151,7 +161,13 @@ private:
         return options;
     }
 
+    TakesFrom takes_from() const {
+        if (config_.worker_user != by_submitter) return TakesFrom::anybody;
+        return config_.worker_root_submitters ? TakesFrom::accounts_and_root : TakesFrom::accounts;
+    }
+
     std::string as_whom() const {
+        if (config_.worker_user == by_submitter) return "; each job runs as whoever submitted it";
         return config_.worker_user.empty() ? "" : "; jobs run as " + config_.worker_user;
     }
 

@@ -20,11 +20,13 @@ std::vector<std::string> texts_in(const boost::json::value& from, std::string_vi
     return words;
 }
 
-Offer offer_of(const boost::json::value& worker, const std::string& tenant) {
+// One that runs each job as whoever submitted it runs ours as us: the server knows our account.
+Offer offer_of(const boost::json::value& worker, const std::string& tenant, const JobHost& caller) {
     Offer offer{
         .tenant = tenant, .queues = texts_in(worker, "queues"), .kinds = texts_in(worker, "kinds")};
     const auto& host = member(worker, "host");
     if (has(host, "uid")) offer.host.uid = static_cast<std::uint32_t>(number_of(host, "uid"));
+    if (text_of(worker, "user") == "submitter") offer.host.uid = caller.uid;
     offer.host.files = text_of(host, "files");
     return offer;
 }
@@ -52,7 +54,8 @@ Result<CallersFolder::Offers> CallersFolder::offers_for(const std::string& tenan
     if (!answer->ok() || has(answer->body, "next")) return at->second;
     auto& offers = at->second.emplace();
     for (const auto& worker : list_of(answer->body, "workers"))
-        if (!truth_of(worker, "draining")) offers.push_back(offer_of(worker, tenant));
+        if (!truth_of(worker, "draining"))
+            offers.push_back(offer_of(worker, tenant, context_.world.here()));
     return at->second;
 }
 

@@ -76,11 +76,12 @@ ExitCode show_list(Context& context) {
         context.term.print(*asked.body);
         return ExitCode::ok;
     }
-    Table table({"ID", "STATE", "QUEUE", "SUBMITTED", "TRIES", "NOTE", "WHAT"});
+    Table table({"ID", "STATE", "QUEUE", "BY", "SUBMITTED", "TRIES", "NOTE", "WHAT"});
     const auto now = context.world.now();
     for (const auto& job : list_of(*asked.body, "jobs")) {
         const auto state = text_of(job, "state");
         table.add({text_of(job, "id"), Cell(state, colour_of_state(state)), text_of(job, "queue"),
+                   text_of(member(job, "submitted_by"), "name"),
                    relative_of(job, "submitted_at", now), text_of(job, "epoch"), note_of(job),
                    what_it_does(job)});
     }

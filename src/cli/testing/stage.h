@@ -151,8 +151,8 @@ public:
     OfflineRestored restored;
     Result<OfflineReport> report = OfflineReport{};
 
-    std::unique_ptr<Api> connect(const Config& config, World&) override {
-        urls = config.servers;
+    std::unique_ptr<Api> connect(const Configuration& configuration, World&) override {
+        urls = configuration.config.servers;
         return std::make_unique<StageApi>(server_);
     }
     Result<std::string> ask_job_socket(const std::string&, const std::string& request) override {
@@ -173,6 +173,11 @@ public:
         backup = path;
         progress(1, 2);
         return OfflineBackup{.jobs = 3, .bytes = 4096, .taken_on = WallTime{1'000'000}};
+    }
+    Result<std::vector<OfflineCompacted>> compact(const Config&,
+                                                  const BackupProgress& progress) override {
+        progress(1, 2);
+        return std::vector<OfflineCompacted>{{"logs.db", 84 << 20, 1 << 20}};
     }
     Result<OfflineRestored> restore(const Config&, const std::string& path, RestoreWhat) override {
         backup = path;

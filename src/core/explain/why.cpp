@@ -45,6 +45,14 @@ void explain_offers(const WhyFacts& f, const Workers& connected, Blockers& into)
         return into.push_back(
             {fmt::format("none of {} serves tenant `{}`", workers(connected.size()), f.tenant),
              fmt::format("a worker that does: perdure worker --tenant {}", f.tenant)});
+    const auto refusing = those(serving, [](const auto& w) { return w.refuses_submitter(); });
+    if (!refusing.empty())
+        return into.push_back(
+            {fmt::format("{} would take it, but run{} each job as whoever submitted it, and {} is "
+                         "nobody as whom they may run one",
+                         workers(refusing.size()), refusing.size() == 1 ? "s" : "",
+                         f.submitter.empty() ? "this job's submitter" : f.submitter),
+             "submit it as an account of their host, or start a worker with another worker.user"});
     const auto for_queue = those(serving, [](const auto& w) { return w.takes_queue; });
     const auto for_kind = those(serving, [](const auto& w) { return w.takes_kind; });
     const auto kind =

@@ -21,13 +21,16 @@ struct WhyWorker {
     bool serves_tenant = true;
     bool takes_queue = true;
     bool takes_kind = true;
-    std::string_view cannot_limit;  // what the job asks for and it cannot keep; empty: nothing
-    bool suspect = false;           // silent: gets nothing until its next heartbeat
-    bool draining = false;          // takes nothing new
-    bool deaf = false;              // heard, but confirms no start; rarely gets anything
+    bool runs_for_submitter = true;  // it runs each job as whoever submitted it: also this one
+    std::string_view cannot_limit;   // what the job asks for and it cannot keep; empty: nothing
+    bool suspect = false;            // silent: gets nothing until its next heartbeat
+    bool draining = false;           // takes nothing new
+    bool deaf = false;               // heard, but confirms no start; rarely gets anything
     std::uint32_t free_slots = 0;
 
-    bool matches() const { return serves_tenant && takes_queue && takes_kind; }
+    bool is_named() const { return serves_tenant && takes_queue && takes_kind; }
+    bool matches() const { return is_named() && runs_for_submitter; }
+    bool refuses_submitter() const { return is_named() && !runs_for_submitter; }
 };
 
 // A key or limit that the job needs and cannot have now.
@@ -41,6 +44,7 @@ struct WhyFacts {
     std::string tenant = "default";
     std::string queue;
     std::string kind;
+    std::string submitter;  // "token deploy", "root"; empty: nobody knows
     // scheduled and waiting
     std::optional<Duration> due_in;
     std::optional<WallTime> due_at;

@@ -98,6 +98,20 @@ bool says(const std::vector<Blocker>& blockers, std::string_view part) {
     });
 }
 
+// U3.
+TEST(Explain, a_submitter_as_whom_nobody_may_run_a_job_is_named) {
+    WhyFacts facts{.state = JobState::ready, .queue = "q", .submitter = "token deploy"};
+    facts.workers = {{.name = "a", .runs_for_submitter = false},
+                     {.name = "b", .runs_for_submitter = false}};
+    const auto blockers = explain(facts, Timing{});
+    ASSERT_EQ(blockers.size(), 1U);
+    EXPECT_TRUE(
+        says(blockers, "2 workers would take it, but run each job as whoever submitted it"));
+    EXPECT_TRUE(says(blockers, "token deploy"));
+    facts.workers.push_back({.name = "c", .free_slots = 1});  // another worker takes it
+    EXPECT_FALSE(says(explain(facts, Timing{}), "token deploy"));
+}
+
 TEST(Explain, every_state_that_is_not_final_has_a_blocker_and_no_other) {
     for (const auto& facts : every_combination())
         EXPECT_EQ(explain(facts, {}).empty(), has_ended(facts.state)) << to_string(facts.state);

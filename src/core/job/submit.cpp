@@ -230,6 +230,15 @@ std::optional<Error> check_spec(const JobSpec& spec) {
     return std::move(fault->error);
 }
 
+void keep_submitter(JobSpec& spec, const Who& who) {
+    spec.submitted_by = who;
+    for (auto& callback : spec.callbacks) {
+        auto asked = *callback.spec;
+        keep_submitter(asked, who);
+        callback.spec = std::make_shared<const JobSpec>(std::move(asked));
+    }
+}
+
 IdempotencyDecision decide_idempotency(const IdempotencyFacts& f) {
     using Kind = IdempotencyDecision::Kind;
     if (!f.key_known || zoo(Bug::idempotency_key_ignored)) return {Kind::create, "C5/new"};

@@ -37,6 +37,7 @@ struct Shape {
     std::string queue;
     std::string kind;
     std::string share;
+    SubmitterKind submitter = SubmitterKind::no_account;
 
     friend auto operator<=>(const Shape&, const Shape&) = default;
 };
@@ -45,7 +46,8 @@ struct Shape {
 struct Offer {
     std::string tenant = "default";
     std::vector<std::string> queues;
-    std::vector<std::string> kinds;               // a job with a command has the empty one
+    std::vector<std::string> kinds;  // a job with a command has the empty one
+    TakesFrom takes_from = TakesFrom::anybody;
     std::vector<std::string> other_tenants = {};  // besides `tenant`; each of them once
     JobHost host = {};                            // nothing is claimed by it
 
@@ -58,6 +60,8 @@ bool takes_kind(const Offer& offer, const std::string& kind);
 
 Shape shape_of(const JobSpec& spec);
 bool matches(const Offer& offer, const Shape& shape);
+// It would match, were it somebody else's who submitted it (U3).
+bool refuses_submitter(const Offer& offer, const Shape& shape);
 
 // Whether a session may claim at all (O3, O6).
 struct ClaimantFacts {

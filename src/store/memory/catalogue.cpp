@@ -55,7 +55,10 @@ QueuePiece Views::queues(const std::string& tenant, const QueuePlace& after) con
     std::map<std::string, QueueLine> queues;
     for (const auto& [id, job] : rows_.jobs) {
         if (job.spec->tenant != tenant) continue;
-        ++queues[job.spec->queue].jobs[static_cast<std::size_t>(state_of(job))];
+        auto& line = queues[job.spec->queue];
+        ++line.jobs[static_cast<std::size_t>(state_of(job))];
+        if (const auto* ready = job.in<Ready>())
+            line.add_ready(job.spec->kind, 1, ready->stay.order.since);
     }
     for (const auto& [of, queue] : rows_.paused)
         if (of == tenant) queues[queue].paused = true;

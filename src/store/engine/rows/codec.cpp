@@ -68,14 +68,15 @@ bool has_newer(const Offer& offer) {
 }  // namespace
 
 // Form 1 is the offer alone, and what is written while there is nothing else to say. In it, a
-// session without slots drains: nothing else was known when it was the only one. Form 3 is form 2,
-// and what is newer behind it.
+// session without slots drains: nothing else was known when it was the only one. Form 2 ends
+// before whose jobs are taken if that is anybody's. Form 3 has that, and what is newer behind it.
 std::string encode_said(const SessionRow& session) {
     const auto& offer = session.offer;
     const auto& hearing = session.hearing;
     const bool newer = has_newer(offer);
+    const bool takes_all = offer.takes_from == TakesFrom::anybody;
     const bool is_usual =
-        !newer && hearing == Hearing{} && session.draining == (session.slots == 0);
+        !newer && takes_all && hearing == Hearing{} && session.draining == (session.slots == 0);
     ByteWriter out;
     out.number(is_usual ? form : newer ? form + 2 : form + 1);
     out.text(offer.tenant);
@@ -89,6 +90,7 @@ std::string encode_said(const SessionRow& session) {
     out.integer(hearing.wait.us);
     out.at(hearing.claims_from);
     out.number(session.draining ? 1 : 0);
+    if (newer || !takes_all) out.choice(offer.takes_from);
     if (newer) put_newer(out, offer);
     return out.take();
 }
@@ -114,6 +116,7 @@ void decode_said(std::string_view bytes, SessionRow& session) {
     hearing.wait = {in.integer()};
     hearing.claims_from = in.at<ServiceTime>();
     session.draining = in.number() != 0;
+    if (!in.is_at_end()) offer.takes_from = in.choice(last_takes_from);
     if (found == form + 2) take_newer(in, offer);
     in.end();
 }
@@ -127,10 +130,17 @@ std::string encode(const Evidence& evidence) {
     out.text(evidence.host);
     out.number(evidence.peak_memory);
     out.integer(evidence.ran_for.us);
-    // Rows of earlier versions end here.
-    if (evidence.output_undelivered != 0 || evidence.output_cut != 0)
-        out.number(evidence.output_undelivered);
-    if (evidence.output_cut != 0) out.number(evidence.output_cut);
+    // Rows of earlier versions end here, or after one more number, or after those of the usage.
+    const auto& usage = evidence.usage;
+    const bool is_cut = evidence.output_cut != 0;
+    const bool is_used = is_cut || usage != Usage{};
+    if (evidence.output_undelivered != 0 || is_used) out.number(evidence.output_undelivered);
+    if (!is_used) return out.take();
+    out.integer(usage.cpu_user.us);
+    out.integer(usage.cpu_system.us);
+    out.number(usage.read_bytes);
+    out.number(usage.write_bytes);
+    if (is_cut) out.number(evidence.output_cut);
     return out.take();
 }
 
@@ -144,6 +154,13 @@ Evidence decode_evidence(std::string_view bytes) {
     evidence.peak_memory = in.number();
     evidence.ran_for = {in.span()};
     if (!in.is_at_end()) evidence.output_undelivered = in.number();
+    if (!in.is_at_end()) {
+        auto& usage = evidence.usage;
+        usage.cpu_user = {in.span()};
+        usage.cpu_system = {in.span()};
+        usage.read_bytes = in.number();
+        usage.write_bytes = in.number();
+    }
     if (!in.is_at_end()) evidence.output_cut = in.number();
     in.end();
     return evidence;

@@ -362,6 +362,27 @@ TEST(Codec, a_field_that_is_not_known_is_refused) {
     EXPECT_THROW(life_in(std::string("\x04\0", 2)), Failure);
 }
 
+// W1, W2. Rows of releases that knew nothing of it are as long as before.
+TEST(Codec, who_submitted_a_job_and_what_people_did_to_it_are_kept) {
+    auto spec = rich_spec();
+    const auto old = encode(spec);
+    EXPECT_EQ(decode_spec(old).submitted_by, Who{});
+    EXPECT_FALSE(decode_spec(old).parent);
+    spec.submitted_by = {"ann", 1'001};
+    spec.parent = AttemptKey{JobId{77}, Epoch{3}};
+    const auto read = decode_spec(encode(spec));
+    EXPECT_EQ(read.submitted_by, spec.submitted_by);
+    EXPECT_EQ(read.parent, spec.parent);
+    spec.submitted_by = {"token deploy", std::nullopt};
+    EXPECT_EQ(decode_spec(encode(spec)).submitted_by, spec.submitted_by);
+
+    auto job = rich_job();
+    EXPECT_TRUE(life_in(encode_life(job)).acts.empty());
+    for (const auto kind : {ActKind::hold, ActKind::discard})
+        add_act(job.acts, {kind, "ann", WallTime{5}});
+    EXPECT_EQ(life_in(encode_life(job)).acts, job.acts);
+}
+
 TEST(Codec, an_attempt_without_an_owner_is_refused) {
     auto attempt = rich_attempt();
     attempt.owners.clear();
@@ -373,6 +394,10 @@ TEST(Codec, evidence_of_a_version_that_knew_nothing_of_undelivered_output_is_und
     const auto old = encode(evidence);
     EXPECT_EQ(decode_evidence(old), evidence);
     evidence.output_undelivered = 4711;
+    EXPECT_EQ(decode_evidence(encode(evidence)), evidence);
+    EXPECT_TRUE(encode(evidence).starts_with(old));
+    evidence.output_undelivered = 0;
+    evidence.usage = {milliseconds(1'200), milliseconds(300), 1 << 20, 4096};
     EXPECT_EQ(decode_evidence(encode(evidence)), evidence);
     EXPECT_TRUE(encode(evidence).starts_with(old));
 }

@@ -1,4 +1,5 @@
 // What the engine has in memory from its start on.
+#include "store/sqlite/db/idle_file.h"
 #include "store/sqlite/tables/sqlite_tables.h"
 
 namespace perdure::store::sqlite {
@@ -6,6 +7,11 @@ namespace perdure::store::sqlite {
 Contents SqliteTables::contents() {
     Contents contents;
     contents.service = small_.copies.service();
+    if (auto* notes = connection_.notes()) {
+        notes->keep_what_goes_with(contents.service);
+        notes->add_to(contents.service);
+        contents.noted = notes->heard();
+    }
     contents.servers = small_.copies.servers();
     contents.highest_job = {
         static_cast<std::uint64_t>(connection_.number("SELECT max(id) FROM job"))};
@@ -36,11 +42,13 @@ void SqliteTables::read_runs(Contents& contents) {
 }
 
 void SqliteTables::read_shapes(Contents& contents) {
-    Statement shapes(connection_, "SELECT id, tenant, queue, kind, share FROM shape ORDER BY id");
+    Statement shapes(connection_,
+                     "SELECT id, tenant, queue, kind, share, submitter FROM shape ORDER BY id");
     auto shape = shapes.query({});
     while (shape.next())
-        contents.shapes.push_back(
-            {shape.number(0), {shape.text(1), shape.text(2), shape.text(3), shape.text(4)}});
+        contents.shapes.push_back({shape.number(0),
+                                   {shape.text(1), shape.text(2), shape.text(3), shape.text(4),
+                                    static_cast<SubmitterKind>(shape.number(5))}});
     Statement tallies(connection_, "SELECT * FROM tally");
     auto tally = tallies.query({});
     while (tally.next())

@@ -1,6 +1,7 @@
 #include "store/sqlite/tables/sqlite_tables.h"
 
 #include "base/assert.h"
+#include "store/sqlite/db/idle_file.h"
 
 namespace perdure::store::sqlite {
 
@@ -40,6 +41,8 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
     if (set.tidy) places_.tidy_wakes();
     set.clear();
 }
+
+bool SqliteTables::write_note(const IdleNote& note) { return connection_.notes()->write(note); }
 
 bool SqliteTables::has_job(JobId id) {
     Statement known(connection_, "SELECT 1 FROM job WHERE id = ?");
