@@ -41,6 +41,7 @@ constexpr std::array evidence_fields = {
     OfEvidence{"write_bytes", [](At at, Evidence& e) { read_counter(at, e.usage.write_bytes); }},
     OfEvidence{"output_undelivered",
                [](At at, Evidence& e) { read_counter(at, e.output_undelivered); }},
+    OfEvidence{"output_cut", [](At at, Evidence& e) { read_counter(at, e.output_cut); }},
 };
 
 }  // namespace
@@ -60,6 +61,7 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     if (usage.write_bytes != 0) out.field("write_bytes", usage.write_bytes);
     if (evidence.output_undelivered != 0)
         out.field("output_undelivered", evidence.output_undelivered);
+    if (evidence.output_cut != 0) out.field("output_cut", evidence.output_cut);
     out.end_object();
 }
 

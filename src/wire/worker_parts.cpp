@@ -20,8 +20,6 @@ constexpr std::array<std::string_view, 5> kind_names = {"ask", "started", "ended
                                                         "checkpoint"};
 constexpr std::array<std::string_view, 3> phase_names = {"unstarted", "running", "ended"};
 constexpr std::array<std::string_view, 2> isolation_names = {"fenced", "exclusive"};
-constexpr std::array<std::string_view, 3> takes_from_names = {"anybody", "accounts",
-                                                              "accounts_and_root"};
 constexpr std::array<std::string_view, 3> ran_names = {"no", "maybe", "yes"};
 static_assert(isolation_names[1] == to_string(Isolation::exclusive));
 static_assert(ran_names[2] == to_string(Ran::yes));
@@ -140,44 +138,10 @@ void read_text(At at, std::string& into, TextSize size) {
                               : fmt::format("must have {} to {} bytes", size.least, size.most));
 }
 
-void write_offer(JsonWriter& out, const Offer& offer) {
-    out.key("offer");
-    out.begin_object();
-    out.field("tenant", offer.tenant);
-    for (const auto& [name, list] :
-         {std::pair{"queues", &offer.queues}, std::pair{"kinds", &offer.kinds}}) {
-        if (list->empty()) continue;
-        out.key(name);
-        out.begin_array();
-        for (const auto& entry : *list) out.value(entry);
-        out.end_array();
-    }
-    if (offer.takes_from != TakesFrom::anybody)
-        out.field("takes_from", takes_from_names[static_cast<std::size_t>(offer.takes_from)]);
-    out.end_object();
-}
-
 void read_name(At at, std::string& into) {
     at.read(into);
     if (at.ok() && !is_name(into))
         at.misfit("must be a name: 1 to 64 of a-z 0-9 . _ -, the first a letter or digit");
-}
-
-static void read_names(At at, std::vector<std::string>& into) {
-    if (at.count() > offered_names_max) return at.misfit("must be at most 1000 names");
-    into.clear();
-    at.elements([&](At element) { read_name(element, into.emplace_back()); });
-}
-
-void read_offer(At at, Offer& into) {
-    static constexpr std::array fields = {
-        JsonField<Offer>{"tenant", [](At a, Offer& o) { read_name(a, o.tenant); }},
-        JsonField<Offer>{"queues", [](At a, Offer& o) { read_names(a, o.queues); }},
-        JsonField<Offer>{"kinds", [](At a, Offer& o) { read_names(a, o.kinds); }},
-        JsonField<Offer>{"takes_from",
-                         [](At a, Offer& o) { read_enum(a, takes_from_names, o.takes_from); }},
-    };
-    read_fields<Offer>(at, fields, into);
 }
 
 void write_listed(JsonWriter& out, std::string_view name, const std::vector<Listed>& listed) {

@@ -32,6 +32,9 @@ struct Evidence {
     std::uint64_t output_undelivered = 0;
     Usage usage;
 
+    // Bytes of its output that were not kept: more than its cap, or than the disk took.
+    std::uint64_t output_cut = 0;
+
     friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 
