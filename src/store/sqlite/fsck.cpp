@@ -16,8 +16,8 @@
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/tables/forget_notes.h"
-#include "store/sqlite/tables/load.h"
-#include "store/sqlite/tables/load_relations.h"
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/load_relations.h"
 
 namespace perdure {
 namespace {

@@ -10,10 +10,13 @@
 
 #include "ports/damage.h"
 #include "store/sqlite/damage/row_key.h"
-#include "store/sqlite/tables/load.h"
-#include "store/sqlite/tables/load_relations.h"
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/load_relations.h"
 
 namespace perdure::store::sqlite {
+
+using sql::Loader;
+using sql::RelationLoader;
 
 class DamageScan {
 public:

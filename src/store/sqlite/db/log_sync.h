@@ -17,9 +17,11 @@
 
 #include "base/error.h"
 #include "store/sqlite/db/connection.h"
-#include "store/sqlite/db/desk.h"
+#include "store/sql/desk.h"
 
 namespace perdure::store::sqlite {
+
+using sql::Answer;
 
 class LogSync {
 public:

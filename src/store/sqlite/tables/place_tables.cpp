@@ -217,7 +217,7 @@ void PlaceTables::leave(const Stretch& stretch) {
 
 void PlaceTables::enter(JobRow& job) {
     if (!job.stored)
-        insert_job_.add({job.id, job.shape, job.body_hash.low, high_of(job.body_hash),
+        insert_job_.add({job.id, job.shape, job.body_hash.low, sql::high_of(job.body_hash),
                          job.submitted_at, Value::blob(encode(*job.spec))});
     for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) {
         auto& attempt = job.attempts[i];

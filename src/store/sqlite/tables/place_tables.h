@@ -11,11 +11,13 @@
 #include "store/sqlite/db/statement.h"
 #include "store/sqlite/tables/forget_notes.h"
 #include "store/sqlite/tables/history_tables.h"
-#include "store/sqlite/tables/load.h"
+#include "store/sql/tables/load.h"
 #include "store/sqlite/tables/range_delete.h"
 #include "store/sqlite/tables/wakes.h"
 
 namespace perdure::store::sqlite {
+
+using sql::Loader;
 
 class PlaceTables : public LineReader {
 public:

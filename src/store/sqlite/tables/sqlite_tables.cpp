@@ -1,6 +1,7 @@
 #include "store/sqlite/tables/sqlite_tables.h"
 
 #include "base/assert.h"
+#include "store/sql/tables/contents.h"
 
 namespace perdure::store::sqlite {
 
@@ -12,6 +13,14 @@ SqliteTables::SqliteTables(Connection& c, DamageBook& book)
       places_(c, load_),
       small_(c, book),
       leftovers_(c) {}
+
+Contents SqliteTables::contents() {
+    Contents contents;
+    contents.service = small_.copies.service();
+    contents.servers = small_.copies.servers();
+    sql::read_contents(connection_, load_, book_, contents);
+    return contents;
+}
 
 void SqliteTables::begin() { transaction_.emplace(connection_, Transaction::Kind::write); }
 

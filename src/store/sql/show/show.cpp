@@ -1,10 +1,10 @@
-#include "store/sqlite/show/show.h"
+#include "store/sql/show/show.h"
 
 #include "store/engine/apply/ending.h"
 #include "store/engine/rows/history.h"
 #include "store/engine/views.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 namespace {
 
 constexpr std::uint32_t audit_rows_max = 5'000;  // of a piece, for each kind of row
@@ -16,8 +16,8 @@ std::size_t rows_of(const JobView& job) {
 
 }  // namespace
 
-Show::Show(Connection& c, const Timing& timing, DamageBook& book)
-    : connection_(c),
+Show::Show(Database& c, const Timing& timing, DamageBook& book)
+    : database_(c),
       timing_(timing),
       book_(book),
       load_(c),
@@ -124,7 +124,7 @@ bool Show::is_anything_due(const ServiceRow& row) {
 }
 
 ServiceView Show::service() {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     const auto row = load_.service();
     ServiceView view{.clock = row.clock, .keeper = row.keeper};
     auto busy =
@@ -139,14 +139,14 @@ ServiceView Show::service() {
 }
 
 std::optional<SessionView> Show::session(SessionId id) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     const auto row = load_.session(id);
     if (!row) return std::nullopt;
     return session_view(*row);
 }
 
 std::optional<SessionView> Show::opening(const StateDirectory& directory) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     const auto id = load_.latest_session(directory);
     if (!id) return std::nullopt;
     // One that is not there, or cannot be understood, leaves nothing to anybody.
@@ -156,14 +156,14 @@ std::optional<SessionView> Show::opening(const StateDirectory& directory) {
 }
 
 std::optional<OwnerView> Show::owner(SessionId id) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     const auto row = load_.session(id);
     if (!row) return std::nullopt;
     return owner_view(*row, load_.service().clock);
 }
 
 std::vector<OwnerView> Show::owners(const std::vector<SessionId>& ids) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     const auto clock = load_.service().clock;
     std::vector<OwnerView> owners;
     for (const auto id : ids)
@@ -179,7 +179,7 @@ std::optional<JobView> Show::job(JobId id, AttemptWindow attempts) {
 }
 
 std::vector<JobView> Show::jobs(const std::vector<JobId>& ids, AttemptWindow attempts) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     std::vector<JobView> views;
     std::vector<Damaged> met;
     for (const auto id : ids) {
@@ -199,7 +199,7 @@ std::optional<JobId> Show::job_of_key(const std::string& tenant, const std::stri
 }
 
 AuditView Show::audit(const AuditPlace& after, std::uint32_t limit) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     const auto service = load_.service();
     AuditView view{.repairs = service.repairs, .fenced = service.fenced, .clock = service.clock};
     const bool is_first = !after.job && !after.holder;
@@ -237,10 +237,10 @@ void Show::add_audited(JobId id, AuditView& view) {
 }
 
 void Show::add_debts(AuditView& view) {
-    Statement ends(connection_, "SELECT job FROM owed_end LIMIT ?");
+    Statement ends(database_, "SELECT job FROM owed_end LIMIT ?");
     for (auto end = ends.query({audit_rows_max}); end.next();)
         view.owed_ends.emplace_back(end.bits(0));
-    Statement things(connection_, "SELECT tenant, kind, name FROM owed_thing LIMIT ?");
+    Statement things(database_, "SELECT tenant, kind, name FROM owed_thing LIMIT ?");
     for (auto row = things.query({audit_rows_max}); row.next();) {
         const auto kind = row.number(1) == 0 ? Thing::Kind::key : Thing::Kind::limit;
         view.owed_things.push_back({kind, row.text(0), row.text(2)});
@@ -277,4 +277,4 @@ bool Show::add_holders(const std::optional<HolderView>& after, AuditView& view) 
                        Thing::Kind::limit, view);
 }
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

@@ -10,14 +10,14 @@
 
 #include "core/ownership/timing.h"
 #include "ports/views.h"
-#include "store/sqlite/tables/load.h"
-#include "store/sqlite/tables/load_relations.h"
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/load_relations.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 
 class Show {
 public:
-    Show(Connection& connection, const Timing& timing, DamageBook& book);
+    Show(Database& database, const Timing& timing, DamageBook& book);
 
     ServiceView service();
     std::optional<SessionView> session(SessionId id);
@@ -61,7 +61,7 @@ private:
     bool is_overlooked(const Thing& thing);
     bool is_anything_due(const ServiceRow& row);
 
-    Connection& connection_;
+    Database& database_;
     Timing timing_;
     DamageBook& book_;
     Loader load_;
@@ -76,4 +76,4 @@ private:
     Statement audit_, keys_, limits_;
 };
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

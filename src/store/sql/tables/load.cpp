@@ -1,8 +1,8 @@
-#include "store/sqlite/tables/load.h"
+#include "store/sql/tables/load.h"
 
 #include "store/engine/rows/codec.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 namespace {
 
 constexpr const char* session_by_id =
@@ -121,7 +121,7 @@ void put_wait(const Found& row, JobRow& job) {
 
 }  // namespace
 
-Loader::Loader(Connection& c)
+Loader::Loader(Database& c)
     : service_(c,
                "SELECT tick, now_at, grace_until, keeper, keeper_epoch, keeper_deadline, wall_on,"
                " servers_used, id_high_water, repairs, fenced, last_recovery, made_id_high_water"
@@ -137,7 +137,7 @@ Loader::Loader(Connection& c)
       submits_(c, "SELECT id, submitted_at FROM job WHERE id > ? ORDER BY id LIMIT ?"),
       next_wake_(c,
                  "SELECT min(at) FROM (SELECT min(wake_at) AS at FROM timer WHERE wake_at IS NOT"
-                 " NULL UNION ALL SELECT min(wake_at) FROM wait)"),
+                 " NULL UNION ALL SELECT min(wake_at) FROM wait) AS wakes"),
       next_date_(c, "SELECT min(date) FROM timer WHERE date IS NOT NULL"),
       history_(c,
                "SELECT body FROM attempt WHERE job = ? AND epoch >= ? AND epoch < ?"
@@ -324,4 +324,4 @@ std::string Loader::large(AttemptKey attempt, Large kind) {
     return row.text(0);
 }
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "store/sqlite/show/show.h"
+#include "store/sql/show/show.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 namespace {
 
 // Comparing every thing that is waited for would take long where there are many: each sweep goes on
@@ -100,11 +100,11 @@ void Show::add_free_things(std::uint32_t limit, OverdueView& view) {
 }
 
 OverdueView Show::overdue(WallTime wall, std::uint32_t limit) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     OverdueView view{.clock = load_.service().clock};
     add_waiting(wall, limit, view);
     add_free_things(limit, view);
     return view;
 }
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

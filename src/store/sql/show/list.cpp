@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "store/engine/people_views.h"
-#include "store/sqlite/show/catalogue.h"
+#include "store/sql/show/catalogue.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 namespace {
 
 constexpr int chunk_max = 200;
@@ -55,13 +55,13 @@ const char* jobs_in(JobState state) {
 
 class ShowCatalogue::Stream {
 public:
-    Stream(Connection& connection, const char* sql, JobState state, JobId before)
-        : statement_(connection, sql), state_(state), before_(before) {
+    Stream(Database& database, const char* sql, JobState state, JobId before)
+        : statement_(database, sql), state_(state), before_(before) {
         next();
     }
     // These, and no more.
-    Stream(Connection& connection, std::vector<Entry> newest_first)
-        : statement_(connection, all_jobs), chunk_(std::move(newest_first)), is_all_(true) {
+    Stream(Database& database, std::vector<Entry> newest_first)
+        : statement_(database, all_jobs), chunk_(std::move(newest_first)), is_all_(true) {
         next();
     }
 
@@ -131,14 +131,14 @@ ShowCatalogue::Streams ShowCatalogue::streams_for(const JobFilter& filter) {
     Streams streams;
     const JobId before = filter.before.value_or(JobId{INT64_MAX});
     const auto add = [&](const char* sql, JobState state) {
-        streams.push_back(std::make_unique<Stream>(connection_, sql, state, before));
+        streams.push_back(std::make_unique<Stream>(database_, sql, state, before));
     };
     if (filter.states.empty()) add(all_jobs, JobState::ready);
     for (const auto state : std::set(filter.states.begin(), filter.states.end())) {
         if (state != JobState::ready) {
             add(jobs_in(state), state);
         } else if (auto few = few_ready_jobs(filter, before)) {
-            streams.push_back(std::make_unique<Stream>(connection_, std::move(*few)));
+            streams.push_back(std::make_unique<Stream>(database_, std::move(*few)));
         } else {
             add(all_jobs, state);
         }
@@ -183,7 +183,7 @@ std::optional<JobLine> ShowCatalogue::wanted_line(JobId id, const JobFilter& fil
 }
 
 JobPage ShowCatalogue::list(const JobFilter& filter) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     JobPage page;
     WantedShapes shapes;
     const auto streams = streams_for(filter);
@@ -209,4 +209,4 @@ JobPage ShowCatalogue::list(const JobFilter& filter) {
     return page;
 }
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

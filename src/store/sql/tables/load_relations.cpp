@@ -1,8 +1,8 @@
-#include "store/sqlite/tables/load_relations.h"
+#include "store/sql/tables/load_relations.h"
 
 #include "store/engine/rows/codec.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 namespace {
 
 On on_of(const Found& row, int column) {
@@ -14,7 +14,7 @@ On on_of(const Found& row, int column) {
 
 }  // namespace
 
-RelationLoader::RelationLoader(Connection& c)
+RelationLoader::RelationLoader(Database& c)
     : facts_(c, "SELECT on_end, state, other FROM awaited WHERE job = ? ORDER BY number"),
       awaited_(c, "SELECT other, on_end, ended FROM awaited WHERE job = ? ORDER BY number"),
       waiters_(c,
@@ -94,4 +94,4 @@ void RelationLoader::show(const JobRow& job, JobView& view) {
     view.made = all_made(job.id);
 }
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

@@ -10,16 +10,16 @@
 
 #include "store/engine/damage_book.h"
 #include "store/engine/tables.h"
-#include "store/sqlite/db/statement.h"
+#include "store/sql/statement.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 
 // All columns but the checksum, in the order of the table.
 ServiceRow service_of(const Found& row);
 
 class Loader : public JobReader {
 public:
-    explicit Loader(Connection& connection);
+    explicit Loader(Database& database);
 
     ServiceRow service();
 
@@ -67,4 +67,4 @@ inline Value high_of(const BodyHash& hash) {
     return hash.is_short ? Value(nullptr) : Value(hash.high);
 }
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

@@ -6,13 +6,13 @@
 
 #include "ports/views.h"
 #include "store/engine/tables.h"
-#include "store/sqlite/db/statement.h"
+#include "store/sql/statement.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 
 class RelationLoader : public RelationReader {
 public:
-    explicit RelationLoader(Connection& connection);
+    explicit RelationLoader(Database& database);
 
     std::vector<KnownAwaited> facts(JobId job) override;
     std::vector<AwaitedView> awaited(JobId job) override;
@@ -26,4 +26,4 @@ private:
     Statement facts_, awaited_, waiters_, added_, made_, made_one_;
 };
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

@@ -1,4 +1,4 @@
-#include "store/sqlite/show/ledger.h"
+#include "store/sql/show/ledger.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 #include "store/engine/people_views.h"
 #include "store/engine/rows/codec.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 namespace {
 
 // ?1: only older entries; ?2: how many. What is wanted of them is looked for here and not by a
@@ -50,8 +50,8 @@ std::optional<Cause> cause_in_ledger(const Found& row) {
     return entry.end->cause;
 }
 
-ShowLedger::ShowLedger(Connection& c, DamageBook& book)
-    : connection_(c), book_(book), load_(c), all_(c, all_entries), of_job_(c, entries_of_job) {}
+ShowLedger::ShowLedger(Database& c, DamageBook& book)
+    : database_(c), book_(book), load_(c), all_(c, all_entries), of_job_(c, entries_of_job) {}
 
 std::optional<std::string> ShowLedger::worker_of(SessionId id) {
     const auto session =
@@ -70,7 +70,7 @@ std::optional<RecoveryLine> ShowLedger::line_of(const Found& row, const std::str
 }
 
 RecoveryPage ShowLedger::recoveries(const RecoveryFilter& filter) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     RecoveryPage page;
     const auto before = filter.before.value_or(INT64_MAX);
     auto row = filter.job ? of_job_.query({before, ledger_walk_max + 1, *filter.job})
@@ -99,4 +99,4 @@ RecoveryPage ShowLedger::recoveries(const RecoveryFilter& filter) {
     return page;
 }
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

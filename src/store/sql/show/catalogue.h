@@ -11,13 +11,13 @@
 
 #include "core/ownership/timing.h"
 #include "ports/catalogue.h"
-#include "store/sqlite/tables/load.h"
+#include "store/sql/tables/load.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 
 class ShowCatalogue {
 public:
-    ShowCatalogue(Connection& connection, const Timing& timing, DamageBook& book);
+    ShowCatalogue(Database& database, const Timing& timing, DamageBook& book);
 
     // list.cpp: from id to id, newest first, along the table of the wanted states.
     JobPage list(const JobFilter& filter);
@@ -48,7 +48,7 @@ private:
     std::optional<JobLine> wanted_line(JobId id, const JobFilter& filter);
     std::optional<SessionRow> readable_session(SessionId id);
 
-    Connection& connection_;
+    Database& database_;
     Timing timing_;
     DamageBook& book_;
     Loader load_;
@@ -56,4 +56,4 @@ private:
     Statement queues_, paused_, limits_, taken_, running_, sessions_, key_holder_, limit_holders_;
 };
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

@@ -1,4 +1,4 @@
-#include "store/sqlite/show/catalogue.h"
+#include "store/sql/show/catalogue.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "store/engine/people_views.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 namespace {
 
 // A count that cannot be must not be added up.
@@ -26,8 +26,8 @@ bool add_counts(const Found& row, QueueLine& line) {
 
 }  // namespace
 
-ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing, DamageBook& book)
-    : connection_(c),
+ShowCatalogue::ShowCatalogue(Database& c, const Timing& timing, DamageBook& book)
+    : database_(c),
       timing_(timing),
       book_(book),
       load_(c),
@@ -77,7 +77,7 @@ std::optional<std::string> ShowCatalogue::worker_of(SessionId id) {
 // Two tables by name: one says how many jobs a queue has, the other whether it is paused. The piece
 // ends where the first of them has to stop.
 QueuePiece ShowCatalogue::queues(const std::string& tenant, const QueuePlace& after) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     std::map<std::string, QueueLine> lines;
     QueuePiece piece;
     std::uint32_t rows = 0;
@@ -108,7 +108,7 @@ QueuePiece ShowCatalogue::queues(const std::string& tenant, const QueuePlace& af
 }
 
 LimitPiece ShowCatalogue::limits(const std::string& tenant, const LimitPlace& from) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     LimitPiece piece;
     std::uint32_t rows = 0;
     auto row = limits_.query({tenant, from.name, piece_rows_max});
@@ -144,7 +144,7 @@ RunPiece ShowCatalogue::running(JobId after) {
 }
 
 WorkerPiece ShowCatalogue::workers(const WorkerQuery& query) {
-    Transaction snapshot(connection_, Transaction::Kind::read);
+    Transaction snapshot(database_, Transaction::Kind::read);
     WorkerPiece piece{.workers = {}, .clock = load_.service().clock, .next = {}};
     const RunCounts none;
     const auto& running = query.running ? *query.running : none;
@@ -172,4 +172,4 @@ std::vector<JobId> ShowCatalogue::holders(const Thing& thing, std::uint32_t max)
     return jobs;
 }
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql

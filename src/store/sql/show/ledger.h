@@ -2,16 +2,16 @@
 #pragma once
 
 #include "ports/catalogue.h"
-#include "store/sqlite/tables/load.h"
+#include "store/sql/tables/load.h"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::sql {
 
 // A Failure if the row cannot be understood: id, job, epoch, detector, incident, happened_on, body.
 std::optional<Cause> cause_in_ledger(const Found& row);
 
 class ShowLedger {
 public:
-    ShowLedger(Connection& connection, DamageBook& book);
+    ShowLedger(Database& database, DamageBook& book);
 
     RecoveryPage recoveries(const RecoveryFilter& filter);
 
@@ -20,10 +20,10 @@ private:
     // Nothing: it is not wanted.
     std::optional<RecoveryLine> line_of(const Found& row, const std::string& tenant);
 
-    Connection& connection_;
+    Database& database_;
     DamageBook& book_;
     Loader load_;
     Statement all_, of_job_;
 };
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::sql
