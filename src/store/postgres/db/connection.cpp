@@ -181,8 +181,7 @@ void Connection::prepare_text(const Text& text) {
                              text.sql.c_str(), static_cast<int>(text.types.size()),
                              text.types.data()),
                "prepare");
-    // If it is refused it is not there: the next one who needs it tries again.
-    expected_.push_back({});
+    expected_.push_back({.take = {}, .prepares = text.number});
 }
 
 void Connection::send(const Text& text, const Parameters& parameters, Take take) {
@@ -221,6 +220,11 @@ void Connection::commit() {
     commit_sent_ = true;
     has_warning_ = false;
     collect();
+    if (std::exchange(has_warning_, false)) {
+        // It did not wait for its standby: it is here, and may be nowhere else.
+        commit_sent_ = true;
+        lose("the database has warned of a commit");
+    }
     in_transaction_ = false;
 }
 
@@ -283,6 +287,11 @@ void Connection::note_error(const PGresult* result) {
     first_failure_ = std::make_unique<Failure>(failure_of(result));
 }
 
+// It was refused: the next one who needs it tries again.
+void Connection::forget_prepared(const Expected& expected) {
+    if (expected.prepares > 0) prepared_[expected.prepares] = false;
+}
+
 void Connection::receive(const Expected& expected) {
     auto result = next_result();
     if (!result) lose("an answer is missing");
@@ -305,6 +314,7 @@ void Connection::receive(const Expected& expected) {
         }
         case PGRES_PIPELINE_ABORTED:
             if (expected.is_commit) commit_sent_ = false;
+            forget_prepared(expected);
             break;
         default: {
             note_error(result.get());
@@ -315,6 +325,7 @@ void Connection::receive(const Expected& expected) {
                 lose(what);
             }
             if (expected.is_commit) commit_sent_ = false;
+            forget_prepared(expected);
         }
     }
     if (next_result()) lose("answers are out of step");
@@ -329,14 +340,7 @@ void Connection::collect() {
         receive(expected);
     }
     if (auto failure = std::move(first_failure_)) {
-        prepared_.clear();  // some may not be there
-        send("DEALLOCATE ALL");
         throw *failure;
-    }
-    if (std::exchange(has_warning_, false) && in_transaction_) {
-        // Said by a COMMIT that did not wait for its standby: it is here, and may be nowhere else.
-        commit_sent_ = true;
-        lose("the database has warned of a commit");
     }
 }
 

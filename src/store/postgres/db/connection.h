@@ -104,6 +104,7 @@ private:
         Take take;
         bool is_commit = false;
         bool is_sync = false;
+        std::uint64_t prepares = 0;  // the statement with this number
     };
 
     void connect();
@@ -116,7 +117,7 @@ private:
     ResultPtr next_result();
     void receive(const Expected& expected);
     void note_error(const PGresult* result);
-    void drain_quietly() noexcept;
+    void forget_prepared(const Expected& expected);
     [[noreturn]] void lose(const std::string& why);
     void check_sent(int sent, const char* what);
 

@@ -51,7 +51,7 @@ ShowCatalogue::ShowCatalogue(Database& c, const Timing& timing, DamageBook& book
               " LIMIT ?"),
       taken_(c,
              "SELECT count(*), max(slot) FROM (SELECT slot FROM limit_holder WHERE tenant = ?"
-             " AND name = ? AND slot > ? ORDER BY slot LIMIT ?)"),
+             " AND name = ? AND slot > ? ORDER BY slot LIMIT ?) AS some_of_them"),
       running_(c, "SELECT job, session FROM run WHERE job > ? ORDER BY job LIMIT ?"),
       sessions_(c, "SELECT id, is_open, tenant FROM session WHERE id > ? ORDER BY id LIMIT ?"),
       key_holder_(c, "SELECT job FROM key_holder WHERE tenant = ? AND key = ? LIMIT ?"),

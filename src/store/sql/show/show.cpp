@@ -53,7 +53,7 @@ Show::Show(Database& c, const Timing& timing, DamageBook& book)
                       " AND shape > ? AND kind IS NOT NULL"),
       wanting_(c,
                "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ?"
-               " AND name = ? AND shape = ? LIMIT ?)"),
+               " AND name = ? AND shape = ? LIMIT ?) AS some_of_them"),
       audit_(c, "SELECT id FROM job WHERE id > ? ORDER BY id LIMIT ?"),
       keys_(c,
             "SELECT tenant, key, 1, job FROM key_holder WHERE (tenant, key) > (?, ?)"

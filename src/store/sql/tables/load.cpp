@@ -58,6 +58,8 @@ Stay stay_of(const Found& row, int first, int avoid, JobId job) {
     return stay;
 }
 
+}  // namespace
+
 void put_ready(const Found& row, JobRow& job) {
     Ready ready{stay_of(row, 0, 4, job.id), row.maybe_at<ServiceTime>(3)};
     decode_life(row.bytes(6), job);
@@ -118,8 +120,6 @@ void put_wait(const Found& row, JobRow& job) {
     decode_life(row.bytes(1), job);
     job.place = wait;
 }
-
-}  // namespace
 
 Loader::Loader(Database& c)
     : service_(c,
@@ -207,6 +207,10 @@ std::optional<IdempotencyRow> Loader::idempotency(const std::string& tenant,
                                                   const std::string& key) {
     auto row = idempotency_.query({tenant, key});
     if (!row.next()) return std::nullopt;
+    return idempotency_of(row);
+}
+
+IdempotencyRow idempotency_of(const Found& row) {
     IdempotencyRow found{.job = row.job(0), .body_hash = hash_in(row, 1)};
     if (!row.is_null(3)) found.gone = choice(row, 3, JobState::quarantined);
     if (found.gone && !has_ended(*found.gone)) fail_corrupt("a job is gone that has not ended");

@@ -17,6 +17,17 @@ namespace perdure::store::sql {
 // All columns but the checksum, in the order of the table.
 ServiceRow service_of(const Found& row);
 
+// The job's place, and what changes about it, from a row of `ready`, `run`, ... What Loader reads of
+// each is in load.cpp, the job's own columns behind it.
+void put_ready(const Found& row, JobRow& job);
+void put_run(const Found& row, JobRow& job);
+void put_outcome(const Found& row, JobRow& job);
+void put_timer(const Found& row, JobRow& job);
+void put_blocked(const Found& row, JobRow& job);
+void put_wait(const Found& row, JobRow& job);
+// Columns job, body_hash, body_hash_high, gone_as, kept_until.
+IdempotencyRow idempotency_of(const Found& row);
+
 class Loader : public JobReader {
 public:
     explicit Loader(Database& database);
@@ -42,10 +53,11 @@ public:
     std::vector<AttemptRow> history(JobId job, Epoch from, Epoch before) override;
     std::string large(AttemptKey attempt, Large kind) override;
 
-private:
-    std::optional<JobRow> what_was_asked(JobId id);
     // Columns shape, body_hash, body_hash_high, submitted_at, spec from `first` on.
     JobRow asked_of(JobId id, const Found& row, int first);
+
+private:
+    std::optional<JobRow> what_was_asked(JobId id);
     // Jobs that wait one behind the other mostly ask for the same: they share it.
     std::shared_ptr<const JobSpec> spec_in(std::string_view bytes);
     bool find_place(JobRow& job);

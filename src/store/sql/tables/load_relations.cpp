@@ -14,6 +14,30 @@ On on_of(const Found& row, int column) {
 
 }  // namespace
 
+KnownAwaited known_awaited_of(const Found& row, JobId job) {
+    KnownAwaited known{JobId{row.bits(2)}, {on_of(row, 0), {}}};
+    if (row.is_null(1)) return known;
+    const auto state = static_cast<JobState>(row.number(1));
+    if (row.bits(1) >= places.size() || !has_ended(state))
+        fail_corrupt("what job " + job.text() + " waited for has no known end");
+    known.facts.ended_as = state;
+    return known;
+}
+
+AwaitedView awaited_of(const Found& row) {
+    AwaitedView view{{row.job(0), on_of(row, 1)}, std::nullopt};
+    if (!row.is_null(2)) view.ended = decode_input(row.bytes(2));
+    return view;
+}
+
+AddedRow added_of(const Found& row) {
+    return {.id = row.job(0),
+            .number = row.small(1),
+            .since_generation = row.small(2),
+            .callback = {on_of(row, 3),
+                         std::make_shared<const JobSpec>(decode_spec(row.bytes(4)))}};
+}
+
 RelationLoader::RelationLoader(Database& c)
     : facts_(c, "SELECT on_end, state, other FROM awaited WHERE job = ? ORDER BY number"),
       awaited_(c, "SELECT other, on_end, ended FROM awaited WHERE job = ? ORDER BY number"),
@@ -31,26 +55,14 @@ RelationLoader::RelationLoader(Database& c)
 std::vector<KnownAwaited> RelationLoader::facts(JobId job) {
     std::vector<KnownAwaited> others;
     auto row = facts_.query({job});
-    while (row.next()) {
-        const JobId other{row.bits(2)};
-        auto& facts = others.emplace_back(KnownAwaited{other, {on_of(row, 0), {}}}).facts;
-        if (row.is_null(1)) continue;
-        const auto state = static_cast<JobState>(row.number(1));
-        if (row.bits(1) >= places.size() || !has_ended(state))
-            fail_corrupt("what job " + job.text() + " waited for has no known end");
-        facts.ended_as = state;
-    }
+    while (row.next()) others.push_back(known_awaited_of(row, job));
     return others;
 }
 
 std::vector<AwaitedView> RelationLoader::awaited(JobId job) {
     std::vector<AwaitedView> all;
     auto row = awaited_.query({job});
-    while (row.next()) {
-        const After after{row.job(0), on_of(row, 1)};
-        auto& view = all.emplace_back(AwaitedView{after, std::nullopt});
-        if (!row.is_null(2)) view.ended = decode_input(row.bytes(2));
-    }
+    while (row.next()) all.push_back(awaited_of(row));
     return all;
 }
 
@@ -64,13 +76,7 @@ std::vector<JobId> RelationLoader::waiters(JobId other, std::uint32_t max) {
 std::vector<AddedRow> RelationLoader::added(JobId parent) {
     std::vector<AddedRow> all;
     auto row = added_.query({parent});
-    while (row.next()) {
-        auto spec = std::make_shared<const JobSpec>(decode_spec(row.bytes(4)));
-        all.push_back({.id = row.job(0),
-                       .number = row.small(1),
-                       .since_generation = row.small(2),
-                       .callback = {on_of(row, 3), std::move(spec)}});
-    }
+    while (row.next()) all.push_back(added_of(row));
     return all;
 }
 

@@ -10,6 +10,13 @@
 
 namespace perdure::store::sql {
 
+// Columns on_end, state, other.
+KnownAwaited known_awaited_of(const Found& row, JobId job);
+// Columns other, on_end, ended.
+AwaitedView awaited_of(const Found& row);
+// Columns id, number, since_generation, on_end, spec.
+AddedRow added_of(const Found& row);
+
 class RelationLoader : public RelationReader {
 public:
     explicit RelationLoader(Database& database);
