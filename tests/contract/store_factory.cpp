@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "store/postgres/postgres_store.h"
+#include "store/postgres/testing/cluster.h"
 #include "store/sqlite/sqlite_store.h"
 #endif
 
@@ -79,6 +81,26 @@ std::unique_ptr<Store> make_inline_sqlite_store(const Timing& timing) {
     return make({.path = ":memory:", .threads = false, .durable = false}, timing);
 }
 
+std::unique_ptr<Store> make_postgres_store(const Timing& timing, bool threads) {
+    auto& cluster = store::postgres::Cluster::shared();
+    auto store = PostgresStore::open({.uri = cluster.uri(),
+                                      .schema = cluster.new_schema(),
+                                      .threads = threads,
+                                      .durable = false,
+                                      .weights = queue_weights()},
+                                     timing);
+    PERDURE_ASSERT(store.has_value());
+    return std::move(*store);
+}
+
+std::unique_ptr<Store> make_postgres_store(const Timing& timing) {
+    return make_postgres_store(timing, true);
+}
+
+std::unique_ptr<Store> make_inline_postgres_store(const Timing& timing) {
+    return make_postgres_store(timing, false);
+}
+
 #endif
 
 }  // namespace
@@ -96,6 +118,8 @@ const std::vector<StoreFactory>& store_factories() {
         {.name = "memory_restarted", .make = make_restarted_store, .restarts = true},
         {"sqlite", make_sqlite_store},
         {"sqlite_inline", make_inline_sqlite_store},
+        {"postgres", make_postgres_store},
+        {"postgres_inline", make_inline_postgres_store},
 #endif
     };
     return factories;

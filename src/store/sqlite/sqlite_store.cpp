@@ -9,6 +9,7 @@
 
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
+#include "store/sql/commit.h"
 #include "store/sqlite/damage/discard.h"
 #include "store/sqlite/damage/scan.h"
 #include "store/sql/desk.h"
@@ -113,23 +114,9 @@ struct SqliteStore::Parts {
         }
     }
 
-    // A row that cannot be understood is told to the change that needs it; its neighbours in the
-    // group are carried out.
     Result<GroupReply> commit(const Group& group) {
-        store::GivenUp given_up;
-        bool one_by_one = false;
-        auto all_others = [&](State& s) {
-            if (one_by_one) s.tables.write_one_by_one();
-            return store::commit(s, group, given_up);
-        };
-        for (;;) {
-            const auto known = given_up.size() + book.isolated();
-            auto reply = write(all_others);
-            if (one_by_one) drop_state();
-            if (reply || !reply.is(Errc::corrupt)) return reply;
-            if (given_up.size() + book.isolated() != known) continue;
-            if (std::exchange(one_by_one, true)) return reply;
-        }
+        return store::sql::commit_around_damage(
+            group, book, [this](auto& call) { return write(call); }, [this] { drop_state(); });
     }
 
     // Whatever the writer knew is read anew afterwards.

@@ -60,9 +60,9 @@ void Keeper::end_own_backend(Connection& connection) {
     row.next();
 }
 
-void Keeper::take(Connection& connection) {
+void Keeper::take(Connection& connection, bool by_force) {
     const auto cell = read(connection);
-    if (epoch_ == 0) {
+    if (epoch_ == 0 && !by_force) {
         sql::Statement other(connection, is_there);
         auto row = other.query({cell.backend, cell.backend_start});
         if (row.next())
@@ -71,7 +71,7 @@ void Keeper::take(Connection& connection) {
                 fmt::format("server {} keeps this cell: stop it first, or give this one another "
                             "schema; several servers on one cell are not supported yet",
                             cell.holder))};
-    } else if (cell.epoch != epoch_) {
+    } else if (epoch_ != 0 && cell.epoch != epoch_) {
         throw Failure{error(Errc::fenced, fmt::format("server {} has taken this cell",
                                                       cell.holder))};
     }

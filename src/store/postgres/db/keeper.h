@@ -18,8 +18,10 @@ public:
     // On a connection that has just been made. The first time the cell is taken from whoever held
     // it, unless that one's backend is still there (conflict); later from itself alone: fenced, if
     // somebody else has taken it meanwhile.
-    void take(Connection& connection);
+    // `by_force`: the first time, from one that is there as well.
+    void take(Connection& connection, bool by_force);
 
+    std::int64_t backend() const { return backend_; }
     std::int64_t epoch() const { return epoch_; }
     // Of the last group that was committed, as far as this keeper was told.
     std::int64_t last_group() const { return last_group_; }

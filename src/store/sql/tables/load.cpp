@@ -121,6 +121,16 @@ void put_wait(const Found& row, JobRow& job) {
     job.place = wait;
 }
 
+SessionId owner_in_run(const Found& row) {
+    JobRow said;
+    try {
+        decode_life(row.bytes(1), said);
+    } catch (const Failure&) {
+        return SessionId{row.bits(0)};
+    }
+    return said.attempts.empty() ? SessionId{row.bits(0)} : said.attempts.back().session();
+}
+
 Loader::Loader(Database& c)
     : service_(c,
                "SELECT tick, now_at, grace_until, keeper, keeper_epoch, keeper_deadline, wall_on,"

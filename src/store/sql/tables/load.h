@@ -25,6 +25,8 @@ void put_outcome(const Found& row, JobRow& job);
 void put_timer(const Found& row, JobRow& job);
 void put_blocked(const Found& row, JobRow& job);
 void put_wait(const Found& row, JobRow& job);
+// Columns session, life of `run`: who owns it, as far as anything in the row says so.
+SessionId owner_in_run(const Found& row);
 // Columns job, body_hash, body_hash_high, gone_as, kept_until.
 IdempotencyRow idempotency_of(const Found& row);
 

@@ -330,13 +330,7 @@ std::vector<JobId> PlaceTables::kept() {
 SessionId PlaceTables::owner_of_damaged_run(JobId job) {
     auto row = run_row_.query({job});
     if (!row.next()) return {};
-    JobRow said;
-    try {
-        decode_life(row.bytes(1), said);
-    } catch (const Failure&) {
-        return SessionId{row.bits(0)};
-    }
-    return said.attempts.empty() ? SessionId{row.bits(0)} : said.attempts.back().session();
+    return sql::owner_in_run(row);
 }
 
 }  // namespace perdure::store::sqlite
