@@ -29,13 +29,21 @@ constexpr std::size_t jobs_worth_sending_ahead = 200;
 
 }  // namespace
 
+store::postgres::Target target_of(const PostgresOptions& options, const char* what) {
+    return {.uri = options.uri,
+            .schema = options.schema,
+            .name = std::string("perdure ") + what + " " + options.holder,
+            .durable = options.durable,
+            .pooled = options.pooled};
+}
+
 struct PostgresStore::Parts {
     Parts(PostgresOptions o, const Timing& t)
         : options(std::move(o)),
           timing(t),
           book(options.damaged),
           keeper(options.holder),
-          connection(target(), [this](Connection& made) { greet(made); }),
+          connection(target_of(options, "keeper"), [this](Connection& made) { greet(made); }),
           write_desk(desk_kind()) {
         load_state();
         state->hear_nobody();
@@ -47,14 +55,6 @@ struct PostgresStore::Parts {
                                       .patience = options.people_patience,
                                       .reads_max = options.people_reads_max},
                        connection_to_read(), connection, timing, book, give);
-    }
-
-    store::postgres::Target target() const {
-        return {.uri = options.uri,
-                .schema = options.schema,
-                .name = "perdure " + options.holder,
-                .durable = options.durable,
-                .pooled = options.pooled};
     }
 
     // Whoever connects to write, now or after the connection was lost, takes the cell.
@@ -70,7 +70,7 @@ struct PostgresStore::Parts {
     // Inline, all is read from the one that writes.
     std::unique_ptr<Connection> connection_to_read() const {
         if (!options.threads) return nullptr;
-        return std::make_unique<Connection>(target());
+        return std::make_unique<Connection>(target_of(options, "reader of"));
     }
 
     Desk::Kind desk_kind() const {

@@ -39,6 +39,12 @@ struct PostgresOptions {
     std::function<void(const Damaged&)> damaged = {};
 };
 
+namespace store::postgres {
+struct Target;
+}
+// How the program calls itself there: `what` and the holder's name.
+store::postgres::Target target_of(const PostgresOptions& options, const char* what);
+
 class PostgresStore : public store::sql::ReadingStore, public DamageDesk {
 public:
     // Connects, brings the schema up to date and takes the cell.

@@ -39,8 +39,8 @@ constexpr const char* session_settings =
     "SET tcp_user_timeout = '2s';";
 
 std::int64_t now_ms() {
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
 bool is_warning(const char* state) { return state && std::strncmp(state, "01", 2) == 0; }

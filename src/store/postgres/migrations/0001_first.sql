@@ -235,8 +235,8 @@ CREATE TABLE timer (
   CHECK ((due IS NULL) <> (date IS NULL)),
   CHECK (due IS NULL OR wake_at IS NOT NULL)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
-CREATE INDEX timer_wake ON timer (wake_at) WHERE wake_at IS NOT NULL;
-CREATE INDEX timer_date ON timer (date) WHERE date IS NOT NULL;
+CREATE INDEX timer_wake ON timer (wake_at, job) WHERE wake_at IS NOT NULL;
+CREATE INDEX timer_date ON timer (date, job) WHERE date IS NOT NULL;
 
 -- Waits for one named thing, or for the person who holds it: then kind and name are NULL.
 CREATE TABLE blocked (
@@ -256,7 +256,7 @@ CREATE TABLE blocked (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 CREATE INDEX blocked_line ON blocked (tenant, kind, name, shape, rank, since, job)
   WHERE kind IS NOT NULL;
-CREATE INDEX blocked_wake ON blocked (wake_at);
+CREATE INDEX blocked_wake ON blocked (wake_at, job);
 
 -- Waits for others to end.
 CREATE TABLE wait (
@@ -265,7 +265,7 @@ CREATE TABLE wait (
   wake_at        bigint NOT NULL,
   life           bytea NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
-CREATE INDEX wait_wake ON wait (wake_at);
+CREATE INDEX wait_wake ON wait (wake_at, job);
 
 -- The row is the attempt's own until it ends: its session and the confirmation keep it (O3, O4).
 CREATE TABLE run (
@@ -281,7 +281,7 @@ CREATE TABLE run (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
         autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
 CREATE INDEX run_session ON run (session, assignment, job);
-CREATE INDEX run_wake ON run (wake_at) WHERE wake_at IS NOT NULL;
+CREATE INDEX run_wake ON run (wake_at, job) WHERE wake_at IS NOT NULL;
 
 CREATE TABLE outcome (
   job          bigint PRIMARY KEY,
@@ -388,4 +388,4 @@ CREATE TABLE piece (
 );
 ALTER TABLE piece ALTER bytes SET STORAGE EXTERNAL;
 -- Output of removed jobs that is still to be removed, because it was too much for one transaction.
-CREATE TABLE owed_output (job bigint PRIMARY KEY);
+CREATE TABLE owed (job bigint PRIMARY KEY);

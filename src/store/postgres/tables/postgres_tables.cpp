@@ -7,7 +7,7 @@
 namespace perdure::store::postgres {
 namespace {
 
-constexpr const char* leftovers_sql =
+constexpr const char* count_leftovers =
     "SELECT count(*) FROM ((SELECT 1 FROM attempt WHERE job = ?1 LIMIT ?2) UNION ALL"
     " (SELECT 1 FROM large WHERE job = ?1 LIMIT ?2) UNION ALL"
     " (SELECT 1 FROM recovery WHERE job = ?1 LIMIT ?2) UNION ALL"
@@ -31,7 +31,7 @@ PostgresTables::PostgresTables(Connection& connection, Keeper& keeper, DamageBoo
       old_keys_(connection,
                 "SELECT tenant, key FROM idempotency WHERE kept_until <= ?"
                 " ORDER BY kept_until LIMIT ?"),
-      leftovers_(connection, leftovers_sql) {}
+      leftovers_(connection, count_leftovers) {}
 
 std::optional<JobRow> PostgresTables::KnownJobs::job(JobId id) {
     const auto found = ahead.find(id);

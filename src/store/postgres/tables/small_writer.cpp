@@ -51,7 +51,7 @@ Many dropping(const std::string& table, const std::string& key) {
 }
 
 // What a removed job has left, in this order, no more than $2 of it.
-constexpr const char* leftovers_sql =
+constexpr const char* remove_leftovers =
     "WITH a AS (DELETE FROM attempt WHERE ctid = ANY (ARRAY (SELECT ctid FROM attempt"
     " WHERE job = $1 ORDER BY epoch LIMIT $2)) RETURNING 1),"
     " l AS (DELETE FROM large WHERE ctid = ANY (ARRAY (SELECT ctid FROM large WHERE job = $1"
@@ -130,7 +130,7 @@ SmallWriter::SmallWriter()
     tell_ = {.sql = "UPDATE awaited SET state = $1, ended = $2 WHERE other = $3"
                     " AND state IS NULL AND job <= $4",
              .types = {type_int8, type_bytes, type_int8, type_int8}};
-    leftovers_ = {.sql = leftovers_sql, .types = {type_int8, type_int8}};
+    leftovers_ = {.sql = remove_leftovers, .types = {type_int8, type_int8}};
 }
 
 void SmallWriter::write_rows_of_jobs(Connection& connection, const WriteSet& set) {
