@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "core/explain/ledger.h"
 #include "core/job/submit.h"
+#include "core/policy/cause.h"
 #include "ports/pieces.h"
 #include "store/postgres/testing/cluster.h"
 #include "store/postgres/testing/relay.h"
@@ -277,6 +279,24 @@ TEST_F(PostgresStoreTest, a_database_that_does_not_sync_is_refused) {
     auto opened = PostgresStore::open(durable, Timing{});
     ASSERT_FALSE(opened.has_value());
     EXPECT_NE(opened.error().what.find("fsync"), std::string::npos) << opened.error().what;
+}
+
+// The views say what the command line says.
+TEST_F(PostgresStoreTest, the_words_of_the_views_are_ours) {
+    CellServer server(loop, options());
+    const auto word = [&](const char* function, std::size_t number) {
+        return in_schema(std::string("SELECT ") + function + "(" + std::to_string(number) + ")");
+    };
+    for (std::size_t i = 0; i < places.size(); ++i)
+        EXPECT_EQ(word("state_name", i), to_string(static_cast<JobState>(i)));
+    for (std::size_t i = 0; i < cause_names.size(); ++i)
+        EXPECT_EQ(word("cause_name", i), cause_names[i]);
+    for (std::size_t i = 0; i < incident_names.size(); ++i)
+        EXPECT_EQ(word("incident_name", i), incident_names[i]);
+    for (const std::uint64_t id : {std::uint64_t{1}, std::uint64_t{0x1234567890abcdef}})
+        EXPECT_EQ(word("id_text", id), id_text(id));
+    server.submit(1);
+    EXPECT_EQ(in_schema("SELECT id || ' ' || state FROM jobs"), id_text(1) + " ready");
 }
 
 }  // namespace

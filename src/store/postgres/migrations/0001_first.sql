@@ -389,3 +389,57 @@ CREATE TABLE piece (
 ALTER TABLE piece ALTER bytes SET STORAGE EXTERNAL;
 -- Output of removed jobs that is still to be removed, because it was too much for one transaction.
 CREATE TABLE owed (job bigint PRIMARY KEY);
+
+-- For people: plain columns, the words of the command line. Nothing of Perdure reads them.
+CREATE FUNCTION id_text(id bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz',
+                           ((id >> (5 * (12 - i))) & 31)::int + 1, 1), '' ORDER BY i)
+  FROM generate_series(0, 12) AS i
+$$;
+CREATE FUNCTION state_name(state bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('{scheduled,ready,blocked,starting,running,waiting,succeeded,failed,cancelled,expired,'
+          'quarantined}'::text[])[state + 1]
+$$;
+CREATE FUNCTION cause_name(cause bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('{exit,verdict(retry),verdict(permanent),verdict(at),conflict,disconnected,'
+          'crash(signal),crash(worker),oom,timeout(queue),timeout(run),timeout(idle),'
+          'timeout(total),command_unusable,no_resources,shim_failed,shim_lost,lock_busy,'
+          'worker_lost,host_lost,cut_off,evicted,cancelled,corrupt,suspect}'::text[])[cause + 1]
+$$;
+CREATE FUNCTION incident_name(incident bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('{job_failed,process_died,did_not_start,timed_out,cut_off,worker_stopped,'
+          'worker_restarted,worker_lost,host_restarted,worker_returned,wakeup_missed,'
+          'worker_crashes,worker_deaf}'::text[])[incident + 1]
+$$;
+
+CREATE VIEW jobs AS
+  SELECT id_text(j.id) AS id, s.tenant, s.queue, s.kind, s.share, j.priority,
+    CASE WHEN r.job IS NOT NULL THEN state_name(r.state)
+         WHEN o.job IS NOT NULL THEN state_name(o.state)
+         WHEN t.job IS NOT NULL THEN 'scheduled'
+         WHEN b.job IS NOT NULL THEN 'blocked'
+         WHEN w.job IS NOT NULL THEN 'waiting'
+         ELSE 'ready' END AS state,
+    cause_name(o.cause) AS cause, coalesce(r.epoch, o.epoch) AS attempts,
+    to_timestamp((j.id >> 21) / 1e3) AS submitted_on, to_timestamp(o.ended_on / 1e6) AS ended_on
+  FROM job j LEFT JOIN shape s ON s.id = j.shape LEFT JOIN run r ON r.job = j.id
+    LEFT JOIN outcome o ON o.job = j.id LEFT JOIN timer t ON t.job = j.id
+    LEFT JOIN blocked b ON b.job = j.id LEFT JOIN wait w ON w.job = j.id;
+CREATE VIEW attempts AS
+  SELECT id_text(a.job) AS job, a.epoch, a.ends, id_text(a.session) AS session
+  FROM (SELECT job, epoch, 'running' AS ends, session FROM run
+        UNION ALL SELECT job, epoch, cause_name(cause), NULL FROM outcome WHERE epoch > 0
+        UNION ALL SELECT job, epoch, 'earlier', NULL FROM attempt) AS a;
+CREATE VIEW ledger AS
+  SELECT id, id_text(job) AS job, epoch, incident_name(incident) AS incident,
+    cause_name(cause) AS cause, to_timestamp(happened_on / 1e6) AS happened_on
+  FROM recovery;
+CREATE VIEW queues AS
+  SELECT s.tenant, s.queue, coalesce(max(q.paused), 0) = 1 AS paused, sum(t.scheduled) AS scheduled,
+    sum(t.ready) AS ready, sum(t.blocked) AS blocked, sum(t.starting) AS starting,
+    sum(t.running) AS running, sum(t.waiting) AS waiting, sum(t.succeeded) AS succeeded,
+    sum(t.failed) AS failed, sum(t.cancelled) AS cancelled, sum(t.expired) AS expired,
+    sum(t.quarantined) AS quarantined
+  FROM tally t JOIN shape s ON s.id = t.shape
+    LEFT JOIN queue q ON q.tenant = s.tenant AND q.queue = s.queue
+  GROUP BY s.tenant, s.queue;
