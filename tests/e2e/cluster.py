@@ -1,5 +1,5 @@
-"""A PostgreSQL of its own: in a temporary directory, on a unix socket, synced like a real one. It does
-not run as root: then it is run as `nobody`. Everything that it has started ends with it."""
+"""A PostgreSQL of its own: in a temporary directory, on a unix socket, synced like a real one.
+It does not run as root: then it is run as `nobody`. What it has started ends with it."""
 import os
 import pwd
 import shutil
@@ -41,7 +41,8 @@ class Cluster:
         return f"postgres://perdure@/jobs?host={self.directory}"
 
     def start(self):
-        words = [word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")]
+        words = [word for name, value in self.settings.items()
+                 for word in ("-c", f"{name}={value}")]
         self.process = self._program("postgres", "-D", self.directory + "/data", "-k",
                                      self.directory, *words)
         deadline = time.monotonic() + 30

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A server whose jobs are in a PostgreSQL: real processes and a real database, that goes away in every
-way a database can. No process ends because of it, what runs goes on, and all is as before 3 s after
-it is back. Compared by id with what the jobs themselves have written.
+"""A server whose jobs are in a PostgreSQL: real processes and a real database, that goes away in
+every way a database can. No process ends because of it, what runs goes on, and all is as before
+3 s after it is back. Compared by id with what the jobs themselves have written.
 
     postgres.py [NAME...]
 """

@@ -7,10 +7,8 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <chrono>
 #include <optional>
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "base/assert.h"
@@ -259,17 +257,12 @@ TEST_F(PostgresStoreTest, a_database_that_goes_away_is_unavailable_and_comes_bac
 TEST_F(PostgresStoreTest, a_lock_of_a_stranger_is_named) {
     CellServer server(loop, options());
     server.submit(1);
-    std::thread stranger([&] {
-        in_schema("BEGIN; LOCK TABLE ready IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(3)");
-    });
-    while (cluster.run("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"
-                       " AND relation = '" +
-                       schema + ".ready'::regclass") != "1") {
-    }
+    auto stranger = cluster.hold("BEGIN; LOCK TABLE " + schema +
+                                 ".ready IN ACCESS EXCLUSIVE MODE");
     const auto refused = server.commit(2);
     ASSERT_TRUE(refused.is(Errc::unavailable));
     EXPECT_NE(refused.error().what.find("holds a lock"), std::string::npos);
-    stranger.join();
+    stranger.reset();
     server.submit(2);
     EXPECT_EQ(server.jobs(), (std::set<std::uint64_t>{1, 2}));
 }

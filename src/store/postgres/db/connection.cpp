@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <string_view>
 
@@ -37,11 +36,6 @@ constexpr const char* session_settings =
     "SET client_connection_check_interval = '500ms';"
     "SET tcp_keepalives_idle = 1; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 2;"
     "SET tcp_user_timeout = '2s';";
-
-std::int64_t now_ms() {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
 
 bool is_warning(const char* state) { return state && std::strncmp(state, "01", 2) == 0; }
 
@@ -253,8 +247,8 @@ void Connection::flush() {
 
 // Until something was said, or can be sent.
 void Connection::wait_for_input() {
-    const auto until = now_ms() + target_.patience.us / 1'000;
-    for (;;) {
+    const auto silences_max = target_.patience.us / 1'000 / poll_ms;
+    for (std::int64_t silences = 0;; ++silences) {
         const int left = PQflush(connection_.get());
         if (left < 0) lose(trimmed(PQerrorMessage(connection_.get())));
         const short what = left > 0 ? POLLIN | POLLOUT : POLLIN;
@@ -272,7 +266,7 @@ void Connection::wait_for_input() {
                                 "this read took too long, or nobody waits for it any more: ask "
                                 "for less at a time")};
         }
-        if (now_ms() >= until)
+        if (silences >= silences_max)
             lose(fmt::format("no answer for {} s", target_.patience.us / 1'000'000));
     }
 }

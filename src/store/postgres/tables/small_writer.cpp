@@ -63,6 +63,12 @@ constexpr const char* remove_leftovers =
     " ORDER BY generation, number LIMIT greatest(0, $2 - (SELECT count(*) FROM a)"
     " - (SELECT count(*) FROM l) - (SELECT count(*) FROM r))))";
 
+Text tell_waiters() {
+    return {.sql = "UPDATE awaited SET state = $1, ended = $2 WHERE other = $3"
+                   " AND state IS NULL AND job <= $4",
+            .types = {type_int8, type_bytes, type_int8, type_int8}};
+}
+
 // What the changes of one holder's row come to: who held it, and who does now.
 struct HolderNet {
     std::optional<JobId> before;
@@ -126,12 +132,9 @@ SmallWriter::SmallWriter()
                                    "r.machine = k.m AND r.device = k.d AND r.inode = k.i AND"
                                    " r.session = k.s",
                                    4),
-                      "tnnn") {
-    tell_ = {.sql = "UPDATE awaited SET state = $1, ended = $2 WHERE other = $3"
-                    " AND state IS NULL AND job <= $4",
-             .types = {type_int8, type_bytes, type_int8, type_int8}};
-    leftovers_ = {.sql = remove_leftovers, .types = {type_int8, type_int8}};
-}
+                      "tnnn"),
+      tell_(tell_waiters()),
+      leftovers_{.sql = remove_leftovers, .types = {type_int8, type_int8}} {}
 
 void SmallWriter::write_rows_of_jobs(Connection& connection, const WriteSet& set) {
     write(connection, set.large);

@@ -1,6 +1,7 @@
 #include "store/postgres/testing/cluster.h"
 
 #include <libpq-fe.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,11 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "base/assert.h"
@@ -101,10 +100,9 @@ void Cluster::start() {
     }
     postmaster_ = start_program(folder_ + "/log", words);
     const auto all = uri("postgres");
-    using namespace std::chrono_literals;
     while (PQping(all.c_str()) != PQPING_OK) {
         PERDURE_ASSERT(waitpid(postmaster_, nullptr, WNOHANG) == 0);
-        std::this_thread::sleep_for(10ms);
+        ::poll(nullptr, 0, 10);
     }
 }
 
@@ -123,9 +121,17 @@ std::string Cluster::uri(const std::string& user) const {
 
 std::string Cluster::new_schema() { return "test_" + std::to_string(++schemas_); }
 
+Held Cluster::hold(const std::string& sql) {
+    Held connection(PQconnectdb(uri("postgres").c_str()), PQfinish);
+    PERDURE_ASSERT(PQstatus(connection.get()) == CONNECTION_OK);
+    const std::unique_ptr<PGresult, void (*)(PGresult*)> result(
+        PQexec(connection.get(), sql.c_str()), PQclear);
+    PERDURE_ASSERT(PQresultStatus(result.get()) == PGRES_COMMAND_OK);
+    return connection;
+}
+
 std::string Cluster::run(const std::string& sql) {
-    const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(
-        PQconnectdb(uri("postgres").c_str()), PQfinish);
+    const Held connection(PQconnectdb(uri("postgres").c_str()), PQfinish);
     PERDURE_ASSERT(PQstatus(connection.get()) == CONNECTION_OK);
     const std::unique_ptr<PGresult, void (*)(PGresult*)> result(
         PQexec(connection.get(), sql.c_str()), PQclear);

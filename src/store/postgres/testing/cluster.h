@@ -2,11 +2,15 @@
 // network, nothing synced. PostgreSQL does not run as root: then it is run as `nobody`.
 #pragma once
 
+#include <libpq-fe.h>
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
 
 namespace perdure::store::postgres {
+
+using Held = std::unique_ptr<PGconn, void (*)(PGconn*)>;
 
 class Cluster {
 public:
@@ -24,6 +28,8 @@ public:
     std::string new_schema();
     // One statement of the superuser; what it answers first.
     std::string run(const std::string& sql);
+    // The same, and its transaction stays open for as long as this is there.
+    Held hold(const std::string& sql);
     void start();
     void stop(int signal);  // waits until it has ended
     // Ends the process of one backend as if the machine had.

@@ -17,8 +17,8 @@ namespace perdure::store::sql {
 // All columns but the checksum, in the order of the table.
 ServiceRow service_of(const Found& row);
 
-// The job's place, and what changes about it, from a row of `ready`, `run`, ... What Loader reads of
-// each is in load.cpp, the job's own columns behind it.
+// The job's place, and what changes about it, from a row of `ready`, `run`, ... What Loader reads
+// of each is in load.cpp, the job's own columns behind it.
 void put_ready(const Found& row, JobRow& job);
 void put_run(const Found& row, JobRow& job);
 void put_outcome(const Found& row, JobRow& job);
