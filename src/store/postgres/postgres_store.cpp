@@ -33,7 +33,6 @@ store::postgres::Target target_of(const PostgresOptions& options, const char* wh
     return {.uri = options.uri,
             .schema = options.schema,
             .name = std::string("perdure ") + what + " " + options.holder,
-            .durable = options.durable,
             .pooled = options.pooled};
 }
 

@@ -1,8 +1,8 @@
 // PostgresStore: the store of a cell, one schema in one PostgreSQL. The engine on PostgresTables:
-// passes the contract of every store [P12]. One connection writes, one reads what workers and sweeps
-// wait for, and one reads what people look at. A connection that was lost is made anew by whoever
-// needs it next; until then the answer is `unavailable`, and nothing ends because of it. Only one
-// thing ends the store: another server has taken the cell (`fatal`).
+// passes the contract of every store [P12]. One connection writes, one reads what workers and
+// sweeps wait for, and one reads what people look at. A connection that was lost is made anew by
+// whoever needs it next; until then the answer is `unavailable`, and nothing ends because of it.
+// Only one thing ends the store: another server has taken the cell (`fatal`).
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct PostgresOptions {
     std::string schema = "perdure";
     std::string holder = "server";  // as people are told who keeps the cell
     bool threads = true;   // false: every call is made where it is asked, for tests
-    bool durable = true;   // false: commits do not wait for the disk, for tests
+    bool durable = true;   // false: it may lose what it has accepted, for tests
     bool pooled = false;   // behind a pooler that deals out transactions
     // The cell is taken although somebody keeps it: whatever that one still writes fails.
     bool take_over = false;

@@ -9,8 +9,8 @@
 namespace perdure::store::sql {
 
 // A row that cannot be understood is told to the change that needs it; its neighbours in the group
-// are carried out. `write(call)` makes one transaction of `call(State&)`; `drop_state()` forgets what
-// is in memory.
+// are carried out. `write(call)` makes one transaction of `call(State&)`; `drop_state()` forgets
+// what is in memory.
 template <class Write, class Drop>
 Result<GroupReply> commit_around_damage(const Group& group, const DamageBook& book, Write write,
                                         Drop drop_state) {

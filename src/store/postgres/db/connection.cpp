@@ -25,6 +25,7 @@ constexpr const char* begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ O
 constexpr const char* session_settings =
     "SET client_min_messages = warning;"
     "SET client_encoding = 'UTF8';"
+    "SET synchronous_commit = on;"
     "SET lock_timeout = '1s';"
     "SET idle_in_transaction_session_timeout = '2s';"
     "SET statement_timeout = 0;"
@@ -125,8 +126,7 @@ void Connection::set_up() {
         this);
     if (!target_.pooled) {
         const auto schema = PQescapeIdentifier(raw, target_.schema.c_str(), target_.schema.size());
-        auto settings = fmt::format("{}SET search_path = {};SET synchronous_commit = {}",
-                                    session_settings, schema, target_.durable ? "on" : "off");
+        auto settings = fmt::format("{}SET search_path = {}", session_settings, schema);
         PQfreemem(schema);
         const ResultPtr set(PQexec(raw, settings.c_str()));
         if (PQresultStatus(set.get()) != PGRES_COMMAND_OK) {
@@ -281,6 +281,15 @@ void Connection::note_error(const PGresult* result) {
     first_failure_ = std::make_unique<Failure>(failure_of(result));
 }
 
+// Whoever takes it may find that it cannot be understood: what else was answered is still read.
+void Connection::hand_over(const Expected& expected, ResultPtr result) {
+    try {
+        expected.take(std::move(result));
+    } catch (const Failure& failure) {
+        if (!first_failure_) first_failure_ = std::make_unique<Failure>(failure);
+    }
+}
+
 // It was refused: the next one who needs it tries again.
 void Connection::forget_prepared(const Expected& expected) {
     if (expected.prepares > 0) prepared_[expected.prepares] = false;
@@ -303,7 +312,7 @@ void Connection::receive(const Expected& expected) {
                 first_failure_ = std::make_unique<Failure>(
                     Failure{error(Errc::unavailable, "the database has undone the transaction")});
             if (expected.is_commit) commit_sent_ = false;
-            if (expected.take) expected.take(std::move(result));
+            if (expected.take) hand_over(expected, std::move(result));
             break;
         }
         case PGRES_PIPELINE_ABORTED:

@@ -4,8 +4,8 @@
 //   unavailable      the database refuses, is not there, or has gone; what it was told before this
 //                    transaction's COMMIT is undone
 //   corrupt          the statement contradicts what is stored
-// Used by one thread at a time. Never cancels anything: a COMMIT that was sent is waited for, or its
-// outcome is unknown (C1).
+// Used by one thread at a time. Never cancels anything: a COMMIT that was sent is waited for, or
+// its outcome is unknown (C1).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,6 @@ struct Target {
     std::string uri;               // as libpq takes it; several hosts are tried in order
     std::string schema = "perdure";
     std::string name = "perdure";  // of the program, as the database shows it
-    bool durable = true;           // false: commits are not waited for, for tests
     bool pooled = false;           // behind a pooler that deals out transactions
     Duration patience = seconds(10);  // no word for so long: it has gone
 };
@@ -117,6 +116,7 @@ private:
     ResultPtr next_result();
     void receive(const Expected& expected);
     void note_error(const PGresult* result);
+    void hand_over(const Expected& expected, ResultPtr result);
     void forget_prepared(const Expected& expected);
     [[noreturn]] void lose(const std::string& why);
     void check_sent(int sent, const char* what);

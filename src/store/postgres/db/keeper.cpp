@@ -50,8 +50,8 @@ void Keeper::take_over(Connection& connection, std::int64_t from) {
     last_group_ = row.number(0);
 }
 
-// A backend that is left over from a lost connection may hold the cell's row until somebody notices.
-// One that waits for its standby is left alone: ending it would show what is not replicated.
+// A backend that is left over from a lost connection may hold the cell's row until somebody
+// notices. One that waits for its standby is left alone: ending it would show what is not replicated.
 void Keeper::end_own_backend(Connection& connection) {
     sql::Statement end(connection,
                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ? AND"

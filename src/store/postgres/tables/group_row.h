@@ -1,6 +1,6 @@
 // GroupRow: the row that every group begins with. It is the fence (C1): it cannot be written by
-// another epoch than the cell's, nor without its predecessor, nor twice. It carries what every group
-// changes: service time and the servers' marks.
+// another epoch than the cell's, nor without its predecessor, nor twice. It carries what every
+// group changes: service time and the servers' marks.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// PostgresTables: the engine's tables in one schema of one PostgreSQL, written by its keeper alone. A
-// group is one pipeline: it begins with its own row, which fences it (C1), and ends with COMMIT; no
-// answer is waited for in between.
+// PostgresTables: the engine's tables in one schema of one PostgreSQL, written by its keeper alone.
+// A group is one pipeline: it begins with its own row, which fences it (C1), and ends with COMMIT;
+// no answer is waited for in between.
 #pragma once
 
 #include <map>

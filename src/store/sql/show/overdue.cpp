@@ -11,11 +11,13 @@ namespace {
 // Comparing every thing that is waited for would take long where there are many: each sweep goes on
 // where the last one stopped. Finding one is finding a bug of ours, which is not urgent.
 constexpr int things_max = 1'000;
+// Some stand for no job any more: ticks remove them.
+constexpr int parts_max = 50'000;
 
 }  // namespace
 
 void Show::add_ready_wakes(ServiceTime now, std::uint32_t limit, std::vector<Wake>& wakes) {
-    auto part = ready_wakes_.query({now});
+    auto part = ready_wakes_.query({now, parts_max});
     std::size_t found = 0;
     std::optional<ServiceTime> last;
     while (part.next()) {

@@ -37,7 +37,7 @@ Show::Show(Database& c, const Timing& timing, DamageBook& book)
                  "SELECT wake_at, job FROM run WHERE wake_at <= ? ORDER BY wake_at, job LIMIT ?"),
       ready_wakes_(c,
                    "SELECT wake_at, shape, rank, since FROM ready_wake WHERE wake_at <= ?"
-                   " ORDER BY wake_at"),
+                   " ORDER BY wake_at LIMIT ?"),
       ready_at_(c,
                 "SELECT job FROM ready WHERE shape = ? AND rank = ? AND since = ? AND wake_at = ?"
                 " ORDER BY job LIMIT ?"),

@@ -1,5 +1,5 @@
-// What the engine has in memory from its start on, but for service time and servers, which each kind
-// of database keeps in its own way.
+// What the engine has in memory from its start on, but for service time and servers, which each
+// kind of database keeps in its own way.
 #pragma once
 
 #include "store/engine/tables.h"
