@@ -96,10 +96,9 @@ std::optional<Error> check_store(const Configuration& configuration) {
                        "a password here could be read by every account of this host: put it into "
                        "~/.pgpass, or into a file that PGPASSFILE names (mode 600), and leave it "
                        "out here");
-    const bool is_name =
-        !config.store_schema.empty() && config.store_schema.size() <= 63 &&
-        config.store_schema.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
-            std::string::npos;
+    const bool is_name = !config.store_schema.empty() && config.store_schema.size() <= 63 &&
+                         config.store_schema.find_first_not_of(
+                             "abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
     if (!is_name)
         return refused(configuration, "server.store_schema",
                        "a schema's name has at most 63 of a to z, 0 to 9 and _");

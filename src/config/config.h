@@ -20,8 +20,8 @@ enum class LogFormat { logfmt, json };
 
 struct Config {
     Profile profile = Profile::development;
-    std::string data;                       // the server's directory
-    std::string store = "sqlite";           // or the address of a PostgreSQL
+    std::string data;              // the server's directory
+    std::string store = "sqlite";  // or the address of a PostgreSQL
     std::string store_schema = "perdure";
     std::string listen;                     // HOST:PORT
     std::vector<std::string> servers;       // URLs, for clients and workers

@@ -111,8 +111,8 @@ public:
         options_.space_reserve = config_.space_reserve;
         if (const auto& copied = stores_.copy_of) options_.reads_only = reads_only(*copied);
         if (auto opened = open_access(); !opened) return refuse(opened.error());
-        api_ = std::make_unique<ApiServer>(*server_, *stores_.catalogue, *stores_.blobs, clock_, log,
-                                           options_);
+        api_ = std::make_unique<ApiServer>(*server_, *stores_.catalogue, *stores_.blobs, clock_,
+                                           log, options_);
         if (auto listening = api_->listen(); !listening) return refuse(listening.error());
         server_->rings(*opened_);
         if (options_.reads_only.empty()) server_->start();

@@ -16,8 +16,7 @@ public:
 
     Task<Result<std::vector<std::uint64_t>>> append(std::vector<LogChunk> chunks) override;
     Task<Result<void>> cut(std::vector<LogCut> cuts) override;
-    Task<Result<LogPiece>> read(AttemptKey attempt, std::uint64_t offset,
-                                std::size_t max) override;
+    Task<Result<LogPiece>> read(AttemptKey attempt, std::uint64_t offset, std::size_t max) override;
     Task<Result<OutputRemoved>> remove(std::vector<JobId> jobs) override;
 
 private:

@@ -77,7 +77,7 @@ struct PostgresStore::Parts {
     }
 
     void load_state() {
-        tables.emplace(connection, keeper, book);
+        tables.emplace(connection, keeper, book, options.loads_max);
         state.emplace(*tables, timing, options.weights, book);
         state->unheard = unheard;
     }

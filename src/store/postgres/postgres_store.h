@@ -21,13 +21,15 @@ struct PostgresOptions {
     std::string uri;
     std::string schema = "perdure";
     std::string holder = "server";  // as people are told who keeps the cell
-    bool threads = true;   // false: every call is made where it is asked, for tests
-    bool durable = true;   // false: it may lose what it has accepted, for tests
-    bool pooled = false;   // behind a pooler that deals out transactions
+    bool threads = true;            // false: every call is made where it is asked, for tests
+    bool durable = true;            // false: it may lose what it has accepted, for tests
+    bool pooled = false;            // behind a pooler that deals out transactions
     // The cell is taken although somebody keeps it: whatever that one still writes fails.
     bool take_over = false;
     // Storage that keeps whole pages whatever the server says of full_page_writes.
     bool trust_storage = false;
+    // So often a group may load something before it leaves the rest to the next one (C8).
+    std::uint32_t loads_max = 64;
     QueueWeights weights = {};
     // The host's clock, asked by any thread of the store. Empty: no read is ever given up.
     std::function<BootTime()> boot = {};

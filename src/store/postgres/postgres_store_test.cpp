@@ -72,8 +72,8 @@ public:
                     .fence = fence,
                     .id_high_water = job,
                     .wall = WallTime{2},
-                    .changes = {Submit{JobId{job},
-                                       std::make_shared<const JobSpec>(std::move(spec)), hash}}};
+                    .changes = {Submit{JobId{job}, std::make_shared<const JobSpec>(std::move(spec)),
+                                       hash}}};
         auto reply = run(store->commit(std::move(group)));
         if (reply) ++last_group;
         return reply;
@@ -232,8 +232,7 @@ TEST_F(PostgresStoreTest, a_lost_answer_to_a_commit_is_settled_by_taking_the_cel
 TEST_F(PostgresStoreTest, a_killed_backend_costs_nothing_that_was_answered) {
     CellServer server(loop, options());
     for (std::uint64_t job = 1; job <= 6; ++job) {
-        if (job % 3 == 0)
-            cluster.kill_backend(static_cast<pid_t>(server.store->writing_backend()));
+        if (job % 3 == 0) cluster.kill_backend(static_cast<pid_t>(server.store->writing_backend()));
         server.submit(job);
     }
     EXPECT_EQ(server.jobs(), (std::set<std::uint64_t>{1, 2, 3, 4, 5, 6}));
@@ -257,8 +256,7 @@ TEST_F(PostgresStoreTest, a_database_that_goes_away_is_unavailable_and_comes_bac
 TEST_F(PostgresStoreTest, a_lock_of_a_stranger_is_named) {
     CellServer server(loop, options());
     server.submit(1);
-    auto stranger = cluster.hold("BEGIN; LOCK TABLE " + schema +
-                                 ".ready IN ACCESS EXCLUSIVE MODE");
+    auto stranger = cluster.hold("BEGIN; LOCK TABLE " + schema + ".ready IN ACCESS EXCLUSIVE MODE");
     const auto refused = server.commit(2);
     ASSERT_TRUE(refused.is(Errc::unavailable));
     EXPECT_NE(refused.error().what.find("holds a lock"), std::string::npos);

@@ -58,8 +58,7 @@ Result<void> Pieces::cut(const std::vector<LogCut>& cuts) {
 }
 
 // False: there is no more.
-bool Pieces::read_some(AttemptKey attempt, std::uint64_t offset, std::size_t max,
-                       LogPiece& piece) {
+bool Pieces::read_some(AttemptKey attempt, std::uint64_t offset, std::size_t max, LogPiece& piece) {
     const auto from = offset + piece.bytes.size();
     auto row = from_.query({attempt.job, attempt.epoch.value, from, pieces_read_max});
     int rows = 0;

@@ -24,9 +24,8 @@ Task<Result<std::optional<SessionView>>> ReadingStore::opening(StateDirectory di
 }
 
 Task<Result<OverdueView>> ReadingStore::overdue(WallTime wall, std::uint32_t limit) {
-    return facts().ask({}, [=](auto& r) -> Result<OverdueView> {
-        return r.show.overdue(wall, limit);
-    });
+    return facts().ask({},
+                       [=](auto& r) -> Result<OverdueView> { return r.show.overdue(wall, limit); });
 }
 
 Task<Result<OwnerView>> ReadingStore::owner(SessionId session) {
@@ -82,13 +81,14 @@ Task<Result<JobPage>> ReadingStore::list(JobFilter filter, ReadTerms terms) {
 }
 
 Task<Result<QueuePiece>> ReadingStore::queues(std::string tenant, QueuePlace after,
-                                             ReadTerms terms) {
+                                              ReadTerms terms) {
     auto call = [tenant = std::move(tenant), after = std::move(after)](
                     auto& r) -> Result<QueuePiece> { return r.catalogue.queues(tenant, after); };
     return people().ask(std::move(terms), std::move(call));
 }
 
-Task<Result<LimitPiece>> ReadingStore::limits(std::string tenant, LimitPlace from, ReadTerms terms) {
+Task<Result<LimitPiece>> ReadingStore::limits(std::string tenant, LimitPlace from,
+                                              ReadTerms terms) {
     auto call = [tenant = std::move(tenant), from = std::move(from)](
                     auto& r) -> Result<LimitPiece> { return r.catalogue.limits(tenant, from); };
     return people().ask(std::move(terms), std::move(call));
@@ -108,7 +108,7 @@ Task<Result<WorkerPiece>> ReadingStore::workers(WorkerQuery query, ReadTerms ter
 }
 
 Task<Result<std::vector<OwnerView>>> ReadingStore::owners(std::vector<SessionId> sessions,
-                                                         ReadTerms terms) {
+                                                          ReadTerms terms) {
     auto call = [sessions = std::move(sessions)](auto& r) -> Result<std::vector<OwnerView>> {
         return r.show.owners(sessions);
     };
@@ -116,7 +116,7 @@ Task<Result<std::vector<OwnerView>>> ReadingStore::owners(std::vector<SessionId>
 }
 
 Task<Result<std::vector<JobId>>> ReadingStore::holders(Thing thing, std::uint32_t max,
-                                                      ReadTerms terms) {
+                                                       ReadTerms terms) {
     auto call = [thing = std::move(thing), max](auto& r) -> Result<std::vector<JobId>> {
         return r.catalogue.holders(thing, max);
     };

@@ -19,7 +19,8 @@ void Transaction::commit() {
 }
 
 void Found::out_of_bounds(int column) const {
-    fail_corrupt("`" + rows_.name(column) + "` is out of bounds: " + std::to_string(number(column)));
+    fail_corrupt("`" + rows_.name(column) +
+                 "` is out of bounds: " + std::to_string(number(column)));
 }
 
 void Statement::run_one(std::initializer_list<Value> values) {

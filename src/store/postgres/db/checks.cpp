@@ -24,24 +24,27 @@ void check_server(Connection& connection, const StorageTerms& terms) {
     if (connection.text("SELECT pg_is_in_recovery()") == "t")
         throw Failure{error(Errc::unavailable, "this is a standby: it cannot be written")};
     if (terms.durable && setting(connection, "fsync") != "on")
-        refuse("the database runs with fsync = off and would lose accepted jobs at a power loss: "
-               "set fsync = on and reload it");
-    const bool is_whole =
-        terms.trusts_storage || setting(connection, "full_page_writes") == "on";
+        refuse(
+            "the database runs with fsync = off and would lose accepted jobs at a power loss: "
+            "set fsync = on and reload it");
+    const bool is_whole = terms.trusts_storage || setting(connection, "full_page_writes") == "on";
     if (terms.durable && !is_whole)
-        refuse("the database runs with full_page_writes = off: set it on, or start with "
-               "--trust-storage if its storage never tears a page");
+        refuse(
+            "the database runs with full_page_writes = off: set it on, or start with "
+            "--trust-storage if its storage never tears a page");
     const auto logged = setting(connection, "log_parameter_max_length");
     const bool logs_all = setting(connection, "log_statement") == "all" ||
                           setting(connection, "log_min_duration_statement") != "-1";
     if (terms.warn && logs_all && logged != "0")
-        terms.warn("the database logs the parameters of statements, and with them what jobs are "
-                   "given: set log_parameter_max_length = 0");
+        terms.warn(
+            "the database logs the parameters of statements, and with them what jobs are "
+            "given: set log_parameter_max_length = 0");
 }
 
 Generation generation_of(Connection& connection) {
-    return {.system = connection.text("SELECT system_identifier FROM pg_control_system()"),
-            .timeline = connection.text("SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)")};
+    return {
+        .system = connection.text("SELECT system_identifier FROM pg_control_system()"),
+        .timeline = connection.text("SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)")};
 }
 
 }  // namespace perdure::store::postgres

@@ -171,10 +171,10 @@ void Connection::prepare_text(const Text& text) {
     if (prepared_.size() <= text.number) prepared_.resize(text.number + 64);
     if (prepared_[text.number]) return;
     prepared_[text.number] = true;
-    check_sent(PQsendPrepare(connection_.get(), fmt::format("p{}", text.number).c_str(),
-                             text.sql.c_str(), static_cast<int>(text.types.size()),
-                             text.types.data()),
-               "prepare");
+    check_sent(
+        PQsendPrepare(connection_.get(), fmt::format("p{}", text.number).c_str(), text.sql.c_str(),
+                      static_cast<int>(text.types.size()), text.types.data()),
+        "prepare");
     expected_.push_back({.take = {}, .prepares = text.number});
 }
 
@@ -191,8 +191,8 @@ void Connection::send(const Text& text, const Parameters& parameters, Take take)
     } else {
         prepare_text(text);
         check_sent(PQsendQueryPrepared(connection_.get(), fmt::format("p{}", text.number).c_str(),
-                                       count, parameters.values.data(),
-                                       parameters.lengths.data(), binary.data(), 1),
+                                       count, parameters.values.data(), parameters.lengths.data(),
+                                       binary.data(), 1),
                    "send");
     }
     expected_.push_back({.take = std::move(take)});
@@ -306,8 +306,8 @@ void Connection::receive(const Expected& expected) {
     switch (status) {
         case PGRES_TUPLES_OK:
         case PGRES_COMMAND_OK: {
-            const bool undone = expected.is_commit &&
-                                std::string_view(PQcmdStatus(result.get())) != "COMMIT";
+            const bool undone =
+                expected.is_commit && std::string_view(PQcmdStatus(result.get())) != "COMMIT";
             if (undone && !first_failure_)
                 first_failure_ = std::make_unique<Failure>(
                     Failure{error(Errc::unavailable, "the database has undone the transaction")});

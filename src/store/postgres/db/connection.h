@@ -25,10 +25,10 @@ namespace perdure::store::postgres {
 
 // Where a cell is, and how it is to be reached.
 struct Target {
-    std::string uri;               // as libpq takes it; several hosts are tried in order
+    std::string uri;  // as libpq takes it; several hosts are tried in order
     std::string schema = "perdure";
-    std::string name = "perdure";  // of the program, as the database shows it
-    bool pooled = false;           // behind a pooler that deals out transactions
+    std::string name = "perdure";     // of the program, as the database shows it
+    bool pooled = false;              // behind a pooler that deals out transactions
     Duration patience = seconds(10);  // no word for so long: it has gone
 };
 

@@ -1,6 +1,7 @@
 #include "store/postgres/db/keeper.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 namespace perdure::store::postgres {
 namespace {
@@ -8,6 +9,8 @@ namespace {
 // Its backend, as nobody else can be: numbers are used again.
 constexpr const char* is_there =
     "SELECT pid FROM pg_stat_activity WHERE pid = ? AND backend_start::text = ?";
+constexpr int looks_max = 30;
+constexpr int look_again_ms = 100;
 
 }  // namespace
 
@@ -51,7 +54,8 @@ void Keeper::take_over(Connection& connection, std::int64_t from) {
 }
 
 // A backend that is left over from a lost connection may hold the cell's row until somebody
-// notices. One that waits for its standby is left alone: ending it would show what is not replicated.
+// notices. One that waits for its standby is left alone: ending it would show what is not
+// replicated.
 void Keeper::end_own_backend(Connection& connection) {
     sql::Statement end(connection,
                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ? AND"
@@ -60,20 +64,28 @@ void Keeper::end_own_backend(Connection& connection) {
     row.next();
 }
 
+// Of a server that was killed it goes within moments.
+void Keeper::wait_for_holder(Connection& connection, const Cell& cell) {
+    sql::Statement holder(connection, is_there);
+    for (int looks = 0; looks < looks_max; ++looks) {
+        if (looks > 0) ::poll(nullptr, 0, look_again_ms);
+        if (!holder.query({cell.backend, cell.backend_start}).next()) return;
+    }
+    throw Failure{error(Errc::conflict,
+                        fmt::format("server {} keeps this cell: stop it first, or give this one "
+                                    "another schema; several servers on one cell are not "
+                                    "supported yet",
+                                    cell.holder))};
+}
+
 void Keeper::take(Connection& connection, bool by_force) {
-    const auto cell = read(connection);
+    auto cell = read(connection);
     if (epoch_ == 0 && !by_force) {
-        sql::Statement other(connection, is_there);
-        auto row = other.query({cell.backend, cell.backend_start});
-        if (row.next())
-            throw Failure{error(
-                Errc::conflict,
-                fmt::format("server {} keeps this cell: stop it first, or give this one another "
-                            "schema; several servers on one cell are not supported yet",
-                            cell.holder))};
+        wait_for_holder(connection, cell);
+        cell = read(connection);  // its last groups, and its last word
     } else if (epoch_ != 0 && cell.epoch != epoch_) {
-        throw Failure{error(Errc::fenced, fmt::format("server {} has taken this cell",
-                                                      cell.holder))};
+        throw Failure{
+            error(Errc::fenced, fmt::format("server {} has taken this cell", cell.holder))};
     }
     try {
         take_over(connection, cell.epoch);

@@ -36,6 +36,7 @@ private:
     };
 
     static Cell read(Connection& connection);
+    static void wait_for_holder(Connection& connection, const Cell& cell);
     void take_over(Connection& connection, std::int64_t from);
     void end_own_backend(Connection& connection);
 

@@ -85,8 +85,9 @@ std::string arrays(std::size_t count) {
     return list;
 }
 
-constexpr const char* counted = "WITH gone AS ({} RETURNING 1) SELECT 1 / (count(*) = ${})::int "
-                                "FROM gone";
+constexpr const char* counted =
+    "WITH gone AS ({} RETURNING 1) SELECT 1 / (count(*) = ${})::int "
+    "FROM gone";
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // Migrate: brings a cell to the schema of this program by numbered files (migrations/*.sql), each
-// in one transaction, and remembers them with their checksums. Refused, with a sentence that says what
-// to do: a newer schema that does not serve this program any more, a released migration that was
-// changed.
+// in one transaction, and remembers them with their checksums. Refused, with a sentence that says
+// what to do: a newer schema that does not serve this program any more, a released migration that
+// was changed.
 #pragma once
 
 #include <string>

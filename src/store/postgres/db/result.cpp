@@ -11,9 +11,7 @@ void ResultRows::set(ResultPtr result) {
     rows_ = PQntuples(rows_in_);
 }
 
-bool ResultRows::is_null(int column) const {
-    return PQgetisnull(rows_in_, row_, column) != 0;
-}
+bool ResultRows::is_null(int column) const { return PQgetisnull(rows_in_, row_, column) != 0; }
 
 // Numbers of all widths; whatever else it is counts as none.
 std::int64_t ResultRows::number(int column) const {
@@ -35,9 +33,7 @@ std::string_view ResultRows::bytes(int column) const {
             static_cast<std::size_t>(PQgetlength(rows_in_, row_, column))};
 }
 
-bool ResultRows::is_text(int column) const {
-    return PQftype(rows_in_, column) == type_text;
-}
+bool ResultRows::is_text(int column) const { return PQftype(rows_in_, column) == type_text; }
 
 std::string ResultRows::name(int column) const { return PQfname(rows_in_, column); }
 

@@ -85,36 +85,45 @@ private:
 LoadMany::LoadMany(Connection& connection, sql::Loader& load)
     : connection_(connection),
       load_(load),
-      asked_("SELECT shape, body_hash, body_hash_high, submitted_at, spec, id FROM job"
-             " WHERE id = ANY($1)",
-             "n"),
-      history_("SELECT f.body, k.j FROM unnest($1, $2, $3) AS k (j, f, b), LATERAL (SELECT body"
-               " FROM attempt WHERE job = k.j AND epoch >= k.f AND epoch < k.b ORDER BY epoch"
-               " OFFSET 0) AS f",
-               "nnn"),
-      large_("SELECT f.body, k.j, k.e, k.k FROM unnest($1, $2, $3) AS k (j, e, k), LATERAL (SELECT"
-             " body FROM large WHERE job = k.j AND epoch = k.e AND kind = k.k OFFSET 0) AS f",
-             "nnn"),
-      keys_("SELECT f.*, k.t, k.k FROM unnest($1, $2) AS k (t, k), LATERAL (SELECT job, body_hash,"
-            " body_hash_high, gone_as, kept_until FROM idempotency WHERE tenant = k.t AND"
-            " key = k.k OFFSET 0) AS f",
-            "tt"),
-      facts_("SELECT on_end, state, other, job FROM awaited WHERE job = ANY($1)"
-             " ORDER BY job, number",
-             "n"),
-      awaited_("SELECT other, on_end, ended, job FROM awaited WHERE job = ANY($1)"
-               " ORDER BY job, number",
-               "n"),
-      waiters_("SELECT f.job, k.o FROM unnest($1, $2) AS k (o, m), LATERAL (SELECT DISTINCT job"
-               " FROM awaited WHERE other = k.o AND state IS NULL ORDER BY job LIMIT k.m) AS f",
-               "nn"),
-      added_("SELECT id, number, since_generation, on_end, spec, parent FROM callback"
-             " WHERE parent = ANY($1) ORDER BY parent, number",
-             "n"),
-      made_("SELECT f.job, k.p, k.g, k.n FROM unnest($1, $2, $3) AS k (p, g, n), LATERAL (SELECT"
-            " job FROM made WHERE parent = k.p AND generation = k.g AND number = k.n OFFSET 0)"
-            " AS f",
-            "nnn"),
+      asked_(
+          "SELECT shape, body_hash, body_hash_high, submitted_at, spec, id FROM job"
+          " WHERE id = ANY($1)",
+          "n"),
+      history_(
+          "SELECT f.body, k.j FROM unnest($1, $2, $3) AS k (j, f, b), LATERAL (SELECT body"
+          " FROM attempt WHERE job = k.j AND epoch >= k.f AND epoch < k.b ORDER BY epoch"
+          " OFFSET 0) AS f",
+          "nnn"),
+      large_(
+          "SELECT f.body, k.j, k.e, k.k FROM unnest($1, $2, $3) AS k (j, e, k), LATERAL (SELECT"
+          " body FROM large WHERE job = k.j AND epoch = k.e AND kind = k.k OFFSET 0) AS f",
+          "nnn"),
+      keys_(
+          "SELECT f.*, k.t, k.k FROM unnest($1, $2) AS k (t, k), LATERAL (SELECT job, body_hash,"
+          " body_hash_high, gone_as, kept_until FROM idempotency WHERE tenant = k.t AND"
+          " key = k.k OFFSET 0) AS f",
+          "tt"),
+      facts_(
+          "SELECT on_end, state, other, job FROM awaited WHERE job = ANY($1)"
+          " ORDER BY job, number",
+          "n"),
+      awaited_(
+          "SELECT other, on_end, ended, job FROM awaited WHERE job = ANY($1)"
+          " ORDER BY job, number",
+          "n"),
+      waiters_(
+          "SELECT f.job, k.o FROM unnest($1, $2) AS k (o, m), LATERAL (SELECT DISTINCT job"
+          " FROM awaited WHERE other = k.o AND state IS NULL ORDER BY job LIMIT k.m) AS f",
+          "nn"),
+      added_(
+          "SELECT id, number, since_generation, on_end, spec, parent FROM callback"
+          " WHERE parent = ANY($1) ORDER BY parent, number",
+          "n"),
+      made_(
+          "SELECT f.job, k.p, k.g, k.n FROM unnest($1, $2, $3) AS k (p, g, n), LATERAL (SELECT"
+          " job FROM made WHERE parent = k.p AND generation = k.g AND number = k.n OFFSET 0)"
+          " AS f",
+          "nnn"),
       shapes_blocked_(connection, shapes_blocked_on),
       blocked_(connection,
                "SELECT rank, since, job FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
@@ -142,9 +151,8 @@ void LoadMany::send_jobs(const std::set<JobId>& ids) {
     }
     asked_.send(connection_, [this](ResultPtr rows) { asked_rows_ = std::move(rows); });
     for (std::size_t i = 0; i < places_.size(); ++i)
-        places_[i].by_job.send(connection_, [this, i](ResultPtr rows) {
-            place_rows_[i] = std::move(rows);
-        });
+        places_[i].by_job.send(connection_,
+                               [this, i](ResultPtr rows) { place_rows_[i] = std::move(rows); });
 }
 
 void LoadMany::take_jobs(const std::set<JobId>& ids, Jobs& into) {
@@ -167,8 +175,7 @@ void LoadMany::take_jobs(const std::set<JobId>& ids, Jobs& into) {
         fail_corrupt("job " + id.text() + " is in no place");
     };
     for (const auto id : ids)
-        into.insert_or_assign(id,
-                              LoadedRow<std::optional<JobRow>>::of([&] { return read(id); }));
+        into.insert_or_assign(id, LoadedRow<std::optional<JobRow>>::of([&] { return read(id); }));
 }
 
 void LoadMany::load_running(Jobs& into) {
@@ -223,10 +230,11 @@ void LoadMany::load_large(const Wanted& wanted, Loaded& into) {
             const auto at = found.find({static_cast<std::int64_t>(attempt.job.value),
                                         std::int64_t{attempt.epoch.value}, code(kind)});
             into.large.insert_or_assign(name, LoadedRow<std::string>::of([&] {
-                if (at == found.end())
-                    fail_corrupt("what an attempt of job " + attempt.job.text() + " left is gone");
-                return at->second;
-            }));
+                                            if (at == found.end())
+                                                fail_corrupt("what an attempt of job " +
+                                                             attempt.job.text() + " left is gone");
+                                            return at->second;
+                                        }));
         }
     });
 }
@@ -241,8 +249,8 @@ void LoadMany::load_keys(const Wanted& wanted, Loaded& into) {
         Found row(rows);
         while (row.next())
             into.keys.insert_or_assign({row.text(5), row.text(6)}, LoadedRow<Row>::of([&] {
-                return Row(sql::idempotency_of(row));
-            }));
+                                           return Row(sql::idempotency_of(row));
+                                       }));
     });
 }
 
@@ -267,9 +275,7 @@ void LoadMany::load_relations(const Wanted& wanted, Loaded& into) {
     for (const auto id : wanted.facts) facts_.add({id});
     facts_.send(connection_, [&](ResultPtr result) {
         collect_by_job(wanted.facts, 3, std::move(result), into.facts,
-                       [](const Found& row, JobId job) {
-                           return sql::known_awaited_of(row, job);
-                       });
+                       [](const Found& row, JobId job) { return sql::known_awaited_of(row, job); });
     });
     for (const auto id : wanted.awaited) awaited_.add({id});
     awaited_.send(connection_, [&](ResultPtr result) {
@@ -300,8 +306,7 @@ void LoadMany::load_waiters(const Wanted& wanted, Loaded& into) {
 }
 
 void LoadMany::load_made(const Wanted& wanted, Loaded& into) {
-    for (const auto& [job, generation, number] : wanted.made)
-        made_.add({job, generation, number});
+    for (const auto& [job, generation, number] : wanted.made) made_.add({job, generation, number});
     made_.send(connection_, [&](ResultPtr result) {
         using Row = std::optional<JobId>;
         for (const auto& name : wanted.made)
@@ -348,9 +353,9 @@ void LoadMany::load_things(const Wanted& wanted, Loaded& into) {
                           auto& known = into.blocked[at].value();
                           std::uint32_t read = 0;
                           for (ResultRows rows(std::move(result)); rows.next(); ++read)
-                              known.rows.push_back(sql::order_of(
-                                  rows.number(0), rows.number(1),
-                                  JobId{static_cast<std::uint64_t>(rows.number(2))}));
+                              known.rows.push_back(
+                                  sql::order_of(rows.number(0), rows.number(1),
+                                                JobId{static_cast<std::uint64_t>(rows.number(2))}));
                           known.is_all = read < most;
                       });
     }

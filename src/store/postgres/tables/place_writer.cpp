@@ -76,9 +76,9 @@ PlaceWriter::PlaceWriter()
       leave_outcome_(leaving("outcome")),
       leave_line_(leaving("line")),
       leave_want_(delete_of_keys("want", want_key), "tntnn", Many::Counted::yes),
-      job_(insert_of("job",
-                     "id, shape, priority, body_hash, body_hash_high, submitted_at, spec", 7),
-           "nnnnnnb"),
+      job_(
+          insert_of("job", "id, shape, priority, body_hash, body_hash_high, submitted_at, spec", 7),
+          "nnnnnnb"),
       ready_(insert_of("ready",
                        "shape, rank, since, job, queue_deadline, kept_until, avoid, avoid_until,"
                        " wake_at, life",
@@ -173,7 +173,7 @@ void PlaceWriter::leave(Connection& connection, const sql::Stretch& stretch) {
     const bool are_alike = rank_of(first) == rank_of(last) && first.since == last.since;
     const auto shape = stretch.first->shape;
     if (are_alike) {
-        const Numbers numbers{shape,          rank_of(first),  first.since.us,
+        const Numbers numbers{shape,           rank_of(first), first.since.us,
                               bits(first.job), bits(last.job), stretch.jobs};
         return connection.send(leave_like_stretch_, numbers.parameters());
     }
@@ -233,8 +233,7 @@ void PlaceWriter::insert_ready(const JobRow& job, const Ready& ready, std::strin
     const auto wake = wake_at(job).value_or(ready.stay.queue_deadline);
     unchanged_since_ = rows_read_;
     ready_.add({job.shape, rank, order.since, job.id, ready.stay.queue_deadline, ready.kept_until,
-                sql::avoided(ready.stay), sql::avoided_until(ready.stay), wake,
-                Value::blob(life)});
+                sql::avoided(ready.stay), sql::avoided_until(ready.stay), wake, Value::blob(life)});
     if (!sql::is_in_first_line(job, order)) line_.add({job.id, rank, order.since});
     add_wake(wake, job.shape, rank, order.since);
     if (!job.wants_its_things()) return;
@@ -273,8 +272,8 @@ void PlaceWriter::insert(const JobRow& job) {
                   run->confirm_deadline, order, wake_at(job), bytes});
     } else if (const auto* outcome = job.in<Outcome>()) {
         outcome_.add({job.id, job.epoch.value, code(outcome->state), code(outcome->cause),
-                      outcome->rule, outcome->may_have_run, outcome->discarded,
-                      outcome->ended_at, outcome->ended_on, outcome->forget_at, bytes});
+                      outcome->rule, outcome->may_have_run, outcome->discarded, outcome->ended_at,
+                      outcome->ended_on, outcome->forget_at, bytes});
         if (!sql::is_noted(job, *outcome)) notes_[outcome->forget_at].push_back(job.id);
     }
 }

@@ -15,10 +15,12 @@ constexpr const char* count_leftovers =
 
 }  // namespace
 
-PostgresTables::PostgresTables(Connection& connection, Keeper& keeper, DamageBook& book)
+PostgresTables::PostgresTables(Connection& connection, Keeper& keeper, DamageBook& book,
+                               std::uint32_t loads_max)
     : connection_(connection),
       keeper_(keeper),
       book_(book),
+      loads_max_(loads_max),
       load_(connection),
       known_(load_),
       relations_(connection),

@@ -20,7 +20,8 @@ namespace perdure::store::postgres {
 
 class PostgresTables : public Tables {
 public:
-    PostgresTables(Connection& connection, Keeper& keeper, DamageBook& book);
+    PostgresTables(Connection& connection, Keeper& keeper, DamageBook& book,
+                   std::uint32_t loads_max);
 
     JobReader& jobs() override { return known_; }
     RelationReader& relations() override { return relations_; }
@@ -28,7 +29,7 @@ public:
     Contents contents() override;
     void load(const Wanted& wanted, Loaded& into) override { load_many_.load(wanted, into); }
     // A group leaves the rest to the next one rather than keep everybody waiting (C8).
-    std::uint32_t loads_max() const override { return 16; }
+    std::uint32_t loads_max() const override { return loads_max_; }
 
     void begin() override;
     void commit() override;
@@ -66,6 +67,7 @@ private:
     Connection& connection_;
     Keeper& keeper_;
     DamageBook& book_;
+    std::uint32_t loads_max_;
     sql::Loader load_;
     KnownJobs known_;
     sql::RelationLoader relations_;

@@ -64,8 +64,9 @@ constexpr const char* remove_leftovers =
     " - (SELECT count(*) FROM l) - (SELECT count(*) FROM r))))";
 
 Text tell_waiters() {
-    return {.sql = "UPDATE awaited SET state = $1, ended = $2 WHERE other = $3"
-                   " AND state IS NULL AND job <= $4",
+    return {.sql =
+                "UPDATE awaited SET state = $1, ended = $2 WHERE other = $3"
+                " AND state IS NULL AND job <= $4",
             .types = {type_int8, type_bytes, type_int8, type_int8}};
 }
 
@@ -79,13 +80,12 @@ struct HolderNet {
 
 SmallWriter::SmallWriter()
     : put_large_(put_of("large", "job, epoch, kind", {"body"}), "nnnb"),
-      drop_large_(drop_of_keys("large", "j, e, k",
-                               "r.job = k.j AND r.epoch = k.e AND r.kind = k.k", 3),
-                  "nnn"),
+      drop_large_(
+          drop_of_keys("large", "j, e, k", "r.job = k.j AND r.epoch = k.e AND r.kind = k.k", 3),
+          "nnn"),
       take_key_(insert_of("key_holder", "tenant, key, job", 3), "ttn"),
       take_limit_(insert_of("limit_holder", "tenant, name, slot, job", 4), "ttnn"),
-      free_key_(delete_of_keys("key_holder", {"tenant", "key", "job"}), "ttn",
-                Many::Counted::yes),
+      free_key_(delete_of_keys("key_holder", {"tenant", "key", "job"}), "ttn", Many::Counted::yes),
       free_limit_(delete_of_keys("limit_holder", {"tenant", "name", "slot", "job"}), "ttnn",
                   Many::Counted::yes),
       free_odd_(drop_of_keys("limit_holder", "t, n, j",
@@ -95,9 +95,9 @@ SmallWriter::SmallWriter()
       added_(insert_of("callback", "parent, number, id, since_generation, on_end, spec", 6),
              "nnnnnb"),
       made_(insert_of("made", "parent, generation, number, job", 4), "nnnn"),
-      ledger_(insert_of("recovery",
-                        "id, job, epoch, detector, incident, cause, happened_on, body", 8),
-              "nnnnnnnb"),
+      ledger_(
+          insert_of("recovery", "id, job, epoch, detector, incident, cause, happened_on, body", 8),
+          "nnnnnnnb"),
       drop_key_(delete_of_keys("idempotency", {"tenant", "key"}), "tt", Many::Counted::yes),
       put_key_(put_of("idempotency", "tenant, key",
                       {"job", "body_hash", "body_hash_high", "gone_as", "kept_until"}),
@@ -115,16 +115,16 @@ SmallWriter::SmallWriter()
                  "tnt"),
       shape_(put_of("shape", "id", {"tenant", "queue", "kind", "share"}), "ntttt"),
       tally_(put_of("tally", "shape",
-                    {"scheduled", "ready", "blocked", "starting", "running", "waiting",
-                     "succeeded", "failed", "cancelled", "expired", "quarantined"}),
+                    {"scheduled", "ready", "blocked", "starting", "running", "waiting", "succeeded",
+                     "failed", "cancelled", "expired", "quarantined"}),
              "nnnnnnnnnnnn"),
       pause_(put_of("queue", "tenant, queue", {"paused"}), "ttn"),
       limit_(put_of("limit_max", "tenant, name", {"max"}), "ttn"),
       session_(put_of("session", "id",
-                      {"machine",     "boot",      "device",    "inode",        "life",
-                       "worker",      "is_open",   "stream",    "assignments",  "heartbeat",
-                       "content_hash", "seen",     "renewal",   "slots",        "tenant",
-                       "offer",       "lease_deadline", "heard_at", "given_up", "policy"}),
+                      {"machine",      "boot",           "device",   "inode",       "life",
+                       "worker",       "is_open",        "stream",   "assignments", "heartbeat",
+                       "content_hash", "seen",           "renewal",  "slots",       "tenant",
+                       "offer",        "lease_deadline", "heard_at", "given_up",    "policy"}),
                "nttnnntnnnnnnnntbnnnb"),
       directory_(put_of("directory", "machine, device, inode", {"session"}), "tnnn"),
       gone_session_(delete_of("session", "id"), "n", Many::Counted::yes),
@@ -194,8 +194,7 @@ void SmallWriter::write(Connection& connection, const std::vector<HolderChange>&
 
 void SmallWriter::add(const NewAwaited& row) {
     const auto on = code(row.after.on);
-    if (!row.ended)
-        return awaited_.add({row.job, row.number, row.after.job, on, nullptr, nullptr});
+    if (!row.ended) return awaited_.add({row.job, row.number, row.after.job, on, nullptr, nullptr});
     const auto bytes = encode(*row.ended);
     awaited_.add(
         {row.job, row.number, row.after.job, on, code(row.ended->state), Value::blob(bytes)});

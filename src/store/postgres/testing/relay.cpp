@@ -128,8 +128,8 @@ Relay::Relay(const std::string& to_folder) {
     folder_ = path;
     const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const auto address = address_of(folder_);
-    PERDURE_ASSERT(
-        ::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    PERDURE_ASSERT(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) ==
+                   0);
     PERDURE_ASSERT(::listen(listener, 16) == 0);
     void* shared =
         ::mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

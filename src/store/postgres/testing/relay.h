@@ -1,6 +1,6 @@
-// Relay: a unix socket in front of a PostgreSQL, served by a process of its own. It passes everything
-// on until it is told to lose the answer to the next COMMIT: then it waits for that answer, keeps it
-// and hangs up on both.
+// Relay: a unix socket in front of a PostgreSQL, served by a process of its own. It passes
+// everything on until it is told to lose the answer to the next COMMIT: then it waits for that
+// answer, keeps it and hangs up on both.
 #pragma once
 
 #include <sys/types.h>

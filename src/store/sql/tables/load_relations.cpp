@@ -31,11 +31,11 @@ AwaitedView awaited_of(const Found& row) {
 }
 
 AddedRow added_of(const Found& row) {
-    return {.id = row.job(0),
-            .number = row.small(1),
-            .since_generation = row.small(2),
-            .callback = {on_of(row, 3),
-                         std::make_shared<const JobSpec>(decode_spec(row.bytes(4)))}};
+    return {
+        .id = row.job(0),
+        .number = row.small(1),
+        .since_generation = row.small(2),
+        .callback = {on_of(row, 3), std::make_shared<const JobSpec>(decode_spec(row.bytes(4)))}};
 }
 
 RelationLoader::RelationLoader(Database& c)

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "ports/damage.h"
-#include "store/sqlite/damage/row_key.h"
 #include "store/sql/tables/load.h"
 #include "store/sql/tables/load_relations.h"
+#include "store/sqlite/damage/row_key.h"
 
 namespace perdure::store::sqlite {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "store/sqlite/db/connection.h"
 #include "store/sql/desk.h"
+#include "store/sqlite/db/connection.h"
 
 namespace perdure::store::sqlite {
 

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/place_rows.h"
 #include "store/sqlite/db/batch_insert.h"
 #include "store/sqlite/db/statement.h"
 #include "store/sqlite/tables/forget_notes.h"
 #include "store/sqlite/tables/history_tables.h"
-#include "store/sql/tables/load.h"
-#include "store/sql/tables/place_rows.h"
 #include "store/sqlite/tables/range_delete.h"
 #include "store/sqlite/tables/wakes.h"
 

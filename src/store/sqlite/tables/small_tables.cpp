@@ -217,8 +217,8 @@ void SmallTables::write(const Recovery& entry) {
 void SmallTables::write(const KeyName& name, const IdempotencyRow& row) {
     std::optional<std::int64_t> gone;
     if (row.gone) gone = code(*row.gone);
-    put_key_.run({name.first, name.second, row.job, row.body_hash.low, sql::high_of(row.body_hash), gone,
-                  row.until});
+    put_key_.run({name.first, name.second, row.job, row.body_hash.low, sql::high_of(row.body_hash),
+                  gone, row.until});
 }
 
 void SmallTables::write(const SessionRow& s) {

@@ -6,10 +6,10 @@
 #include "base/assert.h"
 #include "store/engine/damage_book.h"
 #include "store/engine/tables.h"
-#include "store/sqlite/db/connection.h"
-#include "store/sqlite/tables/leftovers.h"
 #include "store/sql/tables/load.h"
 #include "store/sql/tables/load_relations.h"
+#include "store/sqlite/db/connection.h"
+#include "store/sqlite/tables/leftovers.h"
 #include "store/sqlite/tables/place_tables.h"
 #include "store/sqlite/tables/small_tables.h"
 
