@@ -83,7 +83,7 @@ def module_of(path):
 
 def layer_of(module):
     """The layer of a module; the engine is below the stores that are built on it."""
-    shared = {"store/engine": 2.7, "store/sql": 2.75}
+    shared = {"store/engine": 2.7, "store/sql": 2.9}
     return shared[module] if module in shared else LAYERS[module.split("/")[0]]
 
 

@@ -42,6 +42,9 @@ enum class EnvValues { masked, plain };
 // Fields only: the caller begins and ends the object. The environment of callbacks is masked.
 void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields, EnvValues values);
 
+// `submitted_by` and `parent`, if they are known: a part of write_spec().
+void write_submitter(JsonWriter& out, const JobSpec& spec, EnvValues values);
+
 // JSON text without spaces and with sorted names: equal values have equal texts.
 std::string canonical(const JsonNode& value);
 

@@ -20,6 +20,7 @@
 #include "platform/asio_clock.h"
 #include "platform/audit_file.h"
 #include "platform/entropy.h"
+#include "platform/local_token.h"
 #include "platform/process_metrics.h"
 #include "platform/socket_peer.h"
 #include "platform/system_time.h"
@@ -122,6 +123,7 @@ public:
         context_.run();
         // Nothing runs that could ask them. Everything is in the files afterwards.
         stores_.close();
+        audit_.reset();
         return code_;
     }
 
@@ -142,7 +144,11 @@ private:
         auto tokens = TokenFile::open(data_, random_);
         if (!tokens) return tokens.error();
         tokens_ = std::move(*tokens);
-        audit_ = std::make_unique<AuditFile>(data_);
+        if (auto kept = keep_local_token(data_, *tokens_, !peers_.can_tell(), wall_now()); !kept)
+            return kept.error();
+        auto audit = AuditFile::open(data_, output_.log("audit"));
+        if (!audit) return audit.error();
+        audit_ = std::move(*audit);
         access->peers = &peers_;
         access->tokens = tokens_.get();
         access->audit = audit_.get();

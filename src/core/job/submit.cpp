@@ -38,6 +38,10 @@ Fault check_names(const JobSpec& spec) {
     if (!is_name(spec.queue)) return bad_name("queue");
     if (spec.kind.empty() && spec.argv.empty())
         return fault("", "a job needs a command (argv) or a kind");
+    if (!spec.kind.empty() && !spec.argv.empty())
+        return fault("kind",
+                     "a job has a command (argv) or a kind, not both: a kind is what a handler "
+                     "carries out");
     if (!spec.kind.empty() && !is_name(spec.kind)) return bad_name("kind");
     if (!spec.share.empty() && !is_name(spec.share)) return bad_name("share");
     for (const auto& limit : spec.limits)
@@ -226,6 +230,15 @@ std::optional<Error> check_spec(const JobSpec& spec) {
     auto fault = find_fault(spec);
     if (!fault) return std::nullopt;
     return std::move(fault->error);
+}
+
+void keep_submitter(JobSpec& spec, const Who& who) {
+    spec.submitted_by = who;
+    for (auto& callback : spec.callbacks) {
+        auto asked = *callback.spec;
+        keep_submitter(asked, who);
+        callback.spec = std::make_shared<const JobSpec>(std::move(asked));
+    }
 }
 
 IdempotencyDecision decide_idempotency(const IdempotencyFacts& f) {

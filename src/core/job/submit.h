@@ -27,6 +27,9 @@ std::optional<SpecFault> find_fault_of_delay(Duration delay);
 std::optional<SpecFault> find_fault_of_callback(const JobSpec& callback, const JobSpec& parent);
 std::optional<Error> check_spec(const JobSpec& spec);
 
+// Whose it is, and whose all of its callbacks are (W1). Never what a body has said.
+void keep_submitter(JobSpec& spec, const Who& who);
+
 struct IdempotencyFacts {
     bool key_known = false;
     bool same_body = false;

@@ -3,13 +3,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "platform/desk.h"
 #include "store/postgres/db/connection.h"
-#include "store/sql/desk.h"
 #include "store/sql/pieces.h"
 
 namespace perdure {
 
-using store::sql::Desk;
 using store::sql::Pieces;
 
 struct PostgresBlobs::Parts {

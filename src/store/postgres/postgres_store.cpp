@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "platform/desk.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
 #include "store/postgres/db/checks.h"
@@ -20,8 +21,6 @@ namespace {
 using store::Failure;
 using store::State;
 using store::postgres::Connection;
-using store::sql::Answer;
-using store::sql::Desk;
 using store::sql::Reads;
 
 // As many as keep the writer busy while the database syncs.

@@ -8,17 +8,17 @@ Task<Result<ServiceView>> ReadingStore::service() {
     return facts().ask({}, [](auto& r) -> Result<ServiceView> { return r.show.service(); });
 }
 
-Task<Result<SessionView>> ReadingStore::session(SessionId session) {
+Task<Result<SessionView>> ReadingStore::session(SessionId session, JobId runs_behind) {
     return facts().ask({}, [=](auto& r) -> Result<SessionView> {
-        auto view = r.show.session(session);
+        auto view = r.show.session(session, runs_behind);
         if (!view) return error(Errc::not_found, "there is no such session");
         return std::move(*view);
     });
 }
 
-Task<Result<std::optional<SessionView>>> ReadingStore::opening(StateDirectory directory) {
-    auto call = [directory = std::move(directory)](auto& r) -> Result<std::optional<SessionView>> {
-        return r.show.opening(directory);
+Task<Result<std::optional<SessionId>>> ReadingStore::latest_session(StateDirectory directory) {
+    auto call = [directory = std::move(directory)](auto& r) -> Result<std::optional<SessionId>> {
+        return r.show.latest_session(directory);
     };
     return facts().ask({}, std::move(call));
 }

@@ -14,6 +14,7 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "store/engine/failure.h"
+#include "store/engine/rows/rows.h"
 
 namespace perdure::store::sql {
 
@@ -88,6 +89,14 @@ public:
 // more. Asked now and then, on the connection's thread.
 using ReadIsOver = std::function<bool()>;
 
+// What is noted beside the database, and newer than its rows (T4).
+class Notes {
+public:
+    virtual ~Notes() = default;
+    virtual void add_to(ServiceRow& row) const = 0;
+    virtual void add_to(SessionRow& row) const = 0;
+};
+
 // One connection to one database, whatever kind it is of. Used by one thread at a time.
 class Database {
 public:
@@ -106,6 +115,7 @@ public:
     virtual void roll_back() noexcept = 0;
     // From now on reads end as a Failure `overloaded` once that is so; empty: none does.
     virtual void end_reads_when(ReadIsOver is_over) = 0;
+    virtual const Notes* notes() const { return nullptr; }  // null: nothing is
 };
 
 // A transaction that is undone unless it is committed.

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "store/sql/desk.h"
+#include "platform/desk.h"
 #include "store/sql/pieces.h"
 #include "store/sqlite/db/open.h"
 
@@ -12,7 +12,6 @@ namespace perdure {
 namespace {
 
 using store::Failure;
-using store::sql::Desk;
 using store::sql::Pieces;
 using store::sqlite::Connection;
 using store::sqlite::log_schema;

@@ -7,12 +7,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "platform/desk.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
 #include "store/sql/commit.h"
-#include "store/sql/desk.h"
 #include "store/sqlite/damage/discard.h"
 #include "store/sqlite/damage/scan.h"
+#include "store/sqlite/db/idle_file.h"
 #include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/db/origin.h"
@@ -23,8 +24,6 @@ namespace {
 
 using store::Failure;
 using store::State;
-using store::sql::Answer;
-using store::sql::Desk;
 using store::sql::Reads;
 using store::sqlite::Connection;
 using store::sqlite::Durability;
@@ -50,6 +49,9 @@ struct SqliteStore::Parts {
         if (options.counts_steps) connection.count_steps();
         store::sqlite::prepare_writer(connection, store_schema(), durability());
         copy_of = store::sqlite::copied_from(connection);
+        // A database that lives as long as its process keeps nothing anywhere.
+        if (options.threads) notes.emplace(options.path + store::sqlite::idle_file_suffix);
+        if (notes) connection.use_notes(&*notes);
         load_state();
         state->hear_nobody();
         if (durability() == Durability::after_commit)
@@ -68,10 +70,11 @@ struct SqliteStore::Parts {
     }
 
     // Inline, all is read from the one that writes.
-    std::unique_ptr<Connection> connection_to_read() const {
+    std::unique_ptr<Connection> connection_to_read() {
         if (!options.threads) return nullptr;
         auto own = std::make_unique<Connection>(options.path, Connection::Access::read);
         store::sqlite::prepare_reader(*own);
+        if (notes) own->use_notes(&*notes);
         return own;
     }
 
@@ -207,6 +210,7 @@ struct SqliteStore::Parts {
     Timing timing;
     store::DamageBook book;
     Connection connection;
+    std::optional<store::sqlite::IdleFile> notes;
     std::optional<store::sqlite::SqliteTables> tables;
     std::optional<State> state;
     std::set<SessionId> unheard;  // while there is no state

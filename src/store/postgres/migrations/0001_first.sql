@@ -104,7 +104,8 @@ CREATE TABLE shape (
   queue  text COLLATE "C" NOT NULL,
   kind   text COLLATE "C" NOT NULL,
   share  text COLLATE "C" NOT NULL,
-  UNIQUE (tenant, queue, kind, share)
+  submitter bigint NOT NULL CHECK (submitter BETWEEN 0 AND 2),
+  UNIQUE (tenant, queue, kind, share, submitter)
 );
 
 -- How many jobs of a shape are in which state, written with the moves that change it.
@@ -280,7 +281,6 @@ CREATE TABLE run (
   life             bytea NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
         autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
-CREATE INDEX run_session ON run (session, assignment, job);
 CREATE INDEX run_wake ON run (wake_at, job) WHERE wake_at IS NOT NULL;
 
 CREATE TABLE outcome (

@@ -198,22 +198,23 @@ void LoadMany::load_running(Jobs& into) {
 }
 
 void LoadMany::load_history(const Wanted& wanted, Loaded& into) {
-    for (const auto& [job, range] : wanted.history)
-        history_.add({job, range.from.value, range.before.value});
+    for (const auto& [name, before] : wanted.history)
+        history_.add({name.first, name.second.value, before.value});
     history_.send(connection_, [&](ResultPtr result) {
-        const auto rows = rows_by_job(result.get(), 1);
-        for (const auto& [id, asked] : wanted.history) {
-            const auto read = [&, job = id, range = asked] {
-                Loaded::History history{range, {}};
-                const auto [first, last] = rows.equal_range(job);
-                for (auto at = first; at != last; ++at)
-                    history.attempts.push_back(
-                        decode_attempt((*OneRow(result.get(), at->second)).bytes(0)));
+        std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::string>> found;
+        for (ResultRows rows(std::move(result)); rows.next();)
+            found[{rows.number(1), rows.number(2)}].emplace_back(rows.bytes(0));
+        for (const auto& [name, before] : wanted.history) {
+            const auto& bodies = found[{static_cast<std::int64_t>(name.first.value),
+                                        std::int64_t{name.second.value}}];
+            const auto read = [&bodies, until = before] {
+                Loaded::History history{until, {}};
+                for (const auto& body : bodies) history.attempts.push_back(decode_attempt(body));
                 std::sort(history.attempts.begin(), history.attempts.end(),
                           [](const auto& a, const auto& b) { return a.epoch < b.epoch; });
                 return history;
             };
-            into.history.insert_or_assign(id, LoadedRow<Loaded::History>::of(read));
+            into.history.insert_or_assign(name, LoadedRow<Loaded::History>::of(read));
         }
     });
 }

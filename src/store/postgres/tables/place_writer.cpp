@@ -217,12 +217,13 @@ void PlaceWriter::enter(JobRow& job) {
     if (!job.stored)
         job_.add({job.id, job.shape, std::int64_t{job.spec->priority}, job.body_hash.low,
                   sql::high_of(job.body_hash), job.submitted_at, Value::blob(encode(*job.spec))});
-    for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) {
-        auto& attempt = job.attempts[i];
-        if (!attempt.unsaved) continue;
-        attempt_.add({job.id, attempt.epoch.value, Value::blob(encode(attempt))});
+    const auto save = [&](AttemptRow& attempt) {
+        if (attempt.unsaved)
+            attempt_.add({job.id, attempt.epoch.value, Value::blob(encode(attempt))});
         attempt.unsaved = false;
-    }
+    };
+    for (auto& attempt : job.older) save(attempt);
+    for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) save(job.attempts[i]);
     insert(job);
     job.mark_stored();
 }

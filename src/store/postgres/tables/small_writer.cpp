@@ -113,7 +113,7 @@ SmallWriter::SmallWriter()
       pay_thing_(drop_of_keys("owed_thing", "t, k, n",
                               "r.tenant = k.t AND r.kind = k.k AND r.name = k.n", 3),
                  "tnt"),
-      shape_(put_of("shape", "id", {"tenant", "queue", "kind", "share"}), "ntttt"),
+      shape_(put_of("shape", "id", {"tenant", "queue", "kind", "share", "submitter"}), "nttttn"),
       tally_(put_of("tally", "shape",
                     {"scheduled", "ready", "blocked", "starting", "running", "waiting", "succeeded",
                      "failed", "cancelled", "expired", "quarantined"}),
@@ -349,7 +349,7 @@ void SmallWriter::write_sessions(Connection& connection, const WriteSet& set) {
 void SmallWriter::write_others(Connection& connection, const WriteSet& set) {
     write_debts(connection, set);
     for (const auto& [id, shape] : set.shapes)
-        shape_.add({id, shape.tenant, shape.queue, shape.kind, shape.share});
+        shape_.add({id, shape.tenant, shape.queue, shape.kind, shape.share, code(shape.submitter)});
     for (const auto& [shape, n] : set.tallies)
         tally_.add({shape, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]});
     std::map<KeyName, bool> pauses;

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "platform/desk.h"
 #include "ports/catalogue.h"
 #include "store/engine/people_views.h"
-#include "store/sql/desk.h"
 #include "store/sql/show/catalogue.h"
 #include "store/sql/show/ledger.h"
 #include "store/sql/show/show.h"

@@ -26,11 +26,13 @@ void read_runs(Database& database, Contents& contents) {
 }
 
 void read_shapes(Database& database, Contents& contents) {
-    Statement shapes(database, "SELECT id, tenant, queue, kind, share FROM shape ORDER BY id");
+    Statement shapes(database,
+                     "SELECT id, tenant, queue, kind, share, submitter FROM shape ORDER BY id");
     auto shape = shapes.query({});
     while (shape.next())
-        contents.shapes.push_back(
-            {shape.number(0), {shape.text(1), shape.text(2), shape.text(3), shape.text(4)}});
+        contents.shapes.push_back({shape.number(0),
+                                   {shape.text(1), shape.text(2), shape.text(3), shape.text(4),
+                                    static_cast<SubmitterKind>(shape.number(5))}});
     Statement tallies(database, "SELECT * FROM tally");
     auto tally = tallies.query({});
     while (tally.next())

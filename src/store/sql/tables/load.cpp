@@ -132,7 +132,8 @@ SessionId owner_in_run(const Found& row) {
 }
 
 Loader::Loader(Database& c)
-    : service_(c,
+    : database_(c),
+      service_(c,
                "SELECT tick, now_at, grace_until, keeper, keeper_epoch, keeper_deadline, wall_on,"
                " servers_used, id_high_water, repairs, fenced, last_recovery, made_id_high_water"
                " FROM service"),
@@ -186,13 +187,17 @@ ServiceRow service_of(const Found& row) {
 ServiceRow Loader::service() {
     auto row = service_.query({});
     if (!row.next()) fail_corrupt("the row of service time is missing");
-    return service_of(row);
+    auto service = service_of(row);
+    if (const auto* notes = database_.notes()) notes->add_to(service);
+    return service;
 }
 
 std::optional<SessionRow> Loader::session(SessionId id) {
     auto row = session_.query({id});
     if (!row.next()) return std::nullopt;
-    return session_of(row);
+    auto session = session_of(row);
+    if (const auto* notes = database_.notes()) notes->add_to(session);
+    return session;
 }
 
 std::vector<SessionRow> Loader::sessions(DamageBook& book) {
@@ -202,7 +207,9 @@ std::vector<SessionRow> Loader::sessions(DamageBook& book) {
         auto read = book.unless_damaged(
             [&] { return session_of(row); },
             [&] { return damaged_row("session", std::to_string(row.number(0))); });
-        if (read) all.push_back(std::move(*read));
+        if (!read) continue;
+        if (const auto* notes = database_.notes()) notes->add_to(*read);
+        all.push_back(std::move(*read));
     }
     return all;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "store/sqlite/db/idle_file.h"
 #include "store/sqlite/db/statement.h"
 
 namespace perdure::store::sqlite {
@@ -158,6 +159,7 @@ std::unique_ptr<sql::Prepared> Connection::prepare(const char* sql) {
 
 void Connection::begin(Kind kind) { run(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN"); }
 void Connection::commit() { run("COMMIT"); }
+const sql::Notes* Connection::notes() const { return notes_; }
 
 void Connection::roll_back() noexcept {
     if (in_transaction()) sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);

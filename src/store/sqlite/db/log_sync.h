@@ -16,12 +16,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "store/sql/desk.h"
+#include "platform/desk.h"
 #include "store/sqlite/db/connection.h"
 
 namespace perdure::store::sqlite {
-
-using sql::Answer;
 
 class LogSync {
 public:

@@ -22,8 +22,8 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
     : copies(c, book),
       // One whose row cannot be understood gets a new number.
       shape_(c,
-             "INSERT OR REPLACE INTO shape (id, tenant, queue, kind, share)"
-             " VALUES (?, ?, ?, ?, ?)"),
+             "INSERT OR REPLACE INTO shape (id, tenant, queue, kind, share, submitter)"
+             " VALUES (?, ?, ?, ?, ?, ?)"),
       tally_(c, "INSERT OR REPLACE INTO tally", 1 + places.size(), {0}),
       pause_(c, "INSERT OR REPLACE INTO queue (tenant, queue, paused) VALUES (?, ?, ?)"),
       limit_(c, "INSERT OR REPLACE INTO limit_max (tenant, name, max) VALUES (?, ?, ?)"),
@@ -131,7 +131,8 @@ void SmallTables::write_debts(const WriteSet& set) {
 void SmallTables::write_others(const WriteSet& set) {
     write_debts(set);
     for (const auto& [id, shape] : set.shapes)
-        shape_.run_one({id, shape.tenant, shape.queue, shape.kind, shape.share});
+        shape_.run_one({id, shape.tenant, shape.queue, shape.kind, shape.share,
+                        static_cast<std::int64_t>(shape.submitter)});
     for (const auto& [shape, n] : set.tallies)
         tally_.add({shape, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]});
     tally_.finish();
