@@ -88,10 +88,11 @@ std::string empty_schema(store::postgres::Cluster& cluster) {
     static std::string schema;
     static int tests = 0;
     if (tests++ % tests_max == 0) return schema = cluster.new_schema();
-    cluster.run("DO $$ DECLARE t text; BEGIN FOR t IN SELECT tablename FROM pg_tables WHERE"
-                " schemaname = '" +
-                schema + "' AND tablename <> 'migration' LOOP EXECUTE 'DELETE FROM " + schema +
-                ".' || t; END LOOP; END $$");
+    cluster.run(
+        "DO $$ DECLARE t text; BEGIN FOR t IN SELECT tablename FROM pg_tables WHERE"
+        " schemaname = '" +
+        schema + "' AND tablename <> 'migration' LOOP EXECUTE 'DELETE FROM " + schema +
+        ".' || t; END LOOP; END $$");
     cluster.run("INSERT INTO " + schema + ".cell VALUES (1, 0, '', 0, '', '', 0)");
     cluster.run("INSERT INTO " + schema +
                 ".grp VALUES (0, 0, true, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', '{}',"

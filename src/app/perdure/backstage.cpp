@@ -129,6 +129,8 @@ Result<cli::OfflineRestored> RealBackstage::restore(const Config& config, const 
 
 Result<std::vector<cli::OfflineCompacted>> RealBackstage::compact(
     const Config& config, const cli::BackupProgress& progress) {
+    if (auto no = refused_on_postgres(config, "its autovacuum does that; VACUUM FULL, if need be"))
+        return *no;
     auto directory = open_offline(config);
     if (!directory) return directory.error();
     const auto done = compact_offline(*directory, progress);
