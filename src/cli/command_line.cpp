@@ -7,7 +7,7 @@
 #include <deque>
 #include <map>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "config/settings.h"
 
 namespace perdure::cli {

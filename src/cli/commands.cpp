@@ -3,7 +3,6 @@
 #include "cli/command.h"
 #include "cli/job/commands.h"
 #include "cli/job/job_options.h"
-#include "cli/job/relation_commands.h"
 #include "cli/local/commands.h"
 #include "cli/recovery/commands.h"
 

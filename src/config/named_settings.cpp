@@ -6,9 +6,9 @@
 #include <array>
 #include <charconv>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "core/job/submit.h"
-#include "wire/policy_text.h"
+#include "wire/policy_json.h"
 
 namespace perdure {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "config/origin.h"
 #include "config/toml_file.h"
+#include "config/value.h"
 #include "core/job/turns.h"
 #include "core/policy/policy_book.h"
 

@@ -4,10 +4,9 @@
 
 #include <boost/json/value.hpp>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "core/job/submit.h"
 #include "core/policy/custom_policy.h"
-#include "wire/policy_text.h"
 #include "wire/text_time.h"
 
 namespace perdure {
