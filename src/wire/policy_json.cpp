@@ -4,9 +4,10 @@
 
 #include <boost/json/value.hpp>
 
-#include "base/words.h"
+#include "base/nearest.h"
 #include "core/job/submit.h"
 #include "core/policy/custom_policy.h"
+#include "wire/policy_text.h"
 #include "wire/text_time.h"
 
 namespace perdure {

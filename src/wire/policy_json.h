@@ -2,10 +2,8 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "core/policy/policy.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
@@ -22,18 +20,5 @@ void read_policy(const JsonCursor& at, PolicyChoice& into);
 // One value: a name, or an object if there are rules.
 void write_policy(JsonWriter& out, const PolicyChoice& policy);
 void write_rules(JsonWriter& out, const std::vector<CustomRule>& rules);
-
-// --- a policy from JSON text, complete: read, and its rules checked
-// -------------------------------
-
-// The place that is to blame, like "rules[2].causes[0]"; empty: the whole.
-struct PolicyMisfit {
-    std::string place;
-    std::string what;
-};
-
-// invalid policies leave `into` half read.
-std::optional<PolicyMisfit> read_policy_text(std::string_view json, PolicyChoice& into);
-std::string policy_text(const PolicyChoice& policy);
 
 }  // namespace perdure
