@@ -67,6 +67,7 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     }
     if (evidence.output_undelivered != 0)
         out.field("output_undelivered", evidence.output_undelivered);
+    if (evidence.output_cut != 0) out.field("output_cut", evidence.output_cut);
     out.end_object();
 }
 

@@ -255,7 +255,7 @@ TEST_F(InsideAJob, requests_are_written_as_the_protocol_says) {
     EXPECT_EQ(stage_.run({"begin"}), 0);
     EXPECT_EQ(stage_.backstage.socket_request, "begin\n");
     EXPECT_EQ(stage_.run({"verdict", "at", "2026-11-15T08:00:00Z"}), 0);
-    EXPECT_EQ(stage_.backstage.socket_request, "verdict at 2026-11-15T08:00:00Z\n");
+    EXPECT_EQ(stage_.backstage.socket_request, "verdict at 2026-11-15T08:00:00.000000Z\n");
 }
 
 // O10: cut off, they fail with 75, and what they protect must not be done.

@@ -17,8 +17,10 @@ namespace {
 
 constexpr unsigned unauthenticated_status = 401;
 constexpr unsigned forbidden_status = 403;
+constexpr std::string_view others = "(others)";
 constexpr std::int64_t second_us = 1'000'000;
 constexpr auto try_again_after = std::chrono::seconds(1);
+constexpr auto settle_patience = seconds(2);
 constexpr auto sync_every = std::chrono::seconds(5);
 
 bool is_refusal(unsigned status) {
@@ -100,10 +102,14 @@ void AuditFile::count(std::string_view who, std::string_view action, unsigned st
     const std::lock_guard lock(mutex_);
     const bool wakes = !untold_.any();
     auto& counted = untold_.counted;
-    auto key = std::tuple(std::string(who), std::string(action), status);
-    if (counted.size() >= options_.counted_max && !counted.contains(key))
-        std::get<0>(key) = "(others)";
-    ++counted[std::move(key)];
+    InOrder::View kind{who, action, status};
+    if (counted.size() >= options_.counted_max && !counted.contains(kind))
+        std::get<0>(kind) = others;
+    const auto found = counted.find(kind);
+    if (found != counted.end())
+        ++found->second;
+    else
+        counted.try_emplace({std::string(std::get<0>(kind)), std::string(action), status}, 1);
     if (wakes) wake_.notify_one();
 }
 
@@ -153,13 +159,13 @@ void AuditFile::tell() {
         untold_.refusals_left_out);
     say("lines lost: the disk was full or slow", untold.lost, untold_.lost);
     say("files removed before their time: too many bytes", untold.files_cut, untold_.files_cut);
-    for (const auto& [key, count] : untold.counted) {
-        const auto& [who, action, status] = key;
-        const auto subject = fmt::format("{} requests", count);
-        if (!add(acts,
-                 {.at = now, .who = who, .action = action, .subject = subject, .status = status},
-                 count))
-            untold_.counted[key] += count;
+    for (const auto& [kind, count] : untold.counted) {
+        const AuditRecord record{.at = now,
+                                 .who = kind.who,
+                                 .action = kind.action,
+                                 .subject = fmt::format("{} requests", count),
+                                 .status = kind.status};
+        if (!add(acts, record, count)) untold_.counted[kind] += count;
     }
 }
 
@@ -257,6 +263,7 @@ void AuditFile::note_cut(Series which, std::uint64_t files) {
 
 Task<Result<AuditPage>> AuditFile::read(AuditQuery query) {
     auto call = [this, query = std::move(query)]() -> Result<AuditPage> {
+        settle();
         const auto bytes = options_.page_bytes == 0 ? audit_page_bytes : options_.page_bytes;
         return read_audit_page(directory_.get(), query, bytes);
     };
@@ -272,7 +279,7 @@ void AuditFile::settle() {
     std::unique_lock lock(mutex_);
     const auto turn = ++wanted_turn_;
     wake_.notify_one();
-    settled_.wait(lock, [&] { return done_turn_ >= turn; });
+    settled_.wait_for(lock, of(settle_patience), [&] { return done_turn_ >= turn; });
 }
 
 }  // namespace perdure

@@ -11,7 +11,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <tuple>
 
 #include "base/log.h"
 #include "platform/audit_series.h"
@@ -41,10 +43,11 @@ public:
 
     void append(const AuditRecord& record) override;
     void count(std::string_view who, std::string_view action, unsigned status) override;
+    // It has what was appended before, unless the disk is slow.
     Task<Result<AuditPage>> read(AuditQuery query) override;
     AuditCounts counts() const override;
 
-    // Returns when all that was appended before was tried once. For tests.
+    // Returns when all that was appended before was tried once; after two seconds at most.
     void settle();
 
 private:
@@ -53,9 +56,22 @@ private:
         std::string lines;
         std::uint64_t first = 0;
     };
+    struct Kind {
+        std::string who;
+        std::string action;
+        unsigned status = 0;
+    };
+    // Looked up for each submit: without making strings.
+    struct InOrder {
+        using is_transparent = void;
+        using View = std::tuple<std::string_view, std::string_view, unsigned>;
+        static View view(const Kind& kind) { return {kind.who, kind.action, kind.status}; }
+        static const View& view(const View& view) { return view; }
+        bool operator()(const auto& a, const auto& b) const { return view(a) < view(b); }
+    };
     // What has its line when it is told.
     struct Untold {
-        std::map<std::tuple<std::string, std::string, unsigned>, std::uint64_t> counted;
+        std::map<Kind, std::uint64_t, InOrder> counted;
         std::uint64_t refusals_left_out = 0;
         std::uint64_t lost = 0;
         std::uint64_t files_cut = 0;

@@ -107,7 +107,6 @@ TEST_F(AuditOnDisk, it_tells_the_newest_first_and_survives_a_restart) {
     }
     const auto audit = open();
     audit->append(act("carol \"c\""));
-    audit->settle();
     const auto all = read(*audit).lines;
     ASSERT_EQ(all.size(), 3U);
     EXPECT_TRUE(has(all[0], "carol \\\"c\\\"") && has(all[0], "{\"seq\":3,"));

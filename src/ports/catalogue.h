@@ -158,7 +158,7 @@ struct RunPiece {
 };
 // Workers in order of their sessions' ids.
 struct WorkerQuery {
-    std::string tenant = "default";
+    std::optional<std::string> tenant = "default";  // of those that serve it; empty: of all
     std::shared_ptr<const RunCounts> running;
     SessionId after = {};
 };

@@ -56,7 +56,8 @@ inline Task<Result<RunCounts>> read_running(Catalogue& catalogue, ReadTerms term
 }
 
 // By name; those of one name by the ids of their sessions.
-inline Task<Result<std::vector<WorkerLine>>> read_workers(Catalogue& catalogue, std::string tenant,
+inline Task<Result<std::vector<WorkerLine>>> read_workers(Catalogue& catalogue,
+                                                          std::optional<std::string> tenant,
                                                           ReadTerms terms = {}) {
     auto running = co_await read_running(catalogue, terms);
     if (!running) co_return running.error();

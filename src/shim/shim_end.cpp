@@ -218,6 +218,7 @@ void Shim::finish(AttemptEnd end, std::string detail) {
     evidence.host = order_.host;
     evidence.peak_memory = peak_memory_;
     evidence.ran_for = ran_for_;
+    evidence.output_cut = log_.cut();
     if (end.ran != Ran::no)
         evidence.usage = greater_usage(usage_, group_before_, usage_of_cgroup(order_.cgroup));
     end.reported = true;

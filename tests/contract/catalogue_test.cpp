@@ -67,6 +67,14 @@ TEST_P(CatalogueContract, pages_are_without_gap_or_overlap_and_the_last_one_says
     EXPECT_TRUE(list({.limit = 6}).next.has_value());
 }
 
+TEST_P(CatalogueContract, a_session_is_listed_for_each_tenant_that_it_serves) {
+    open_session({.name = "w", .offer = {.tenant = "acme", .other_tenants = {"beta"}}});
+    for (const std::string tenant : {"acme", "beta"})
+        EXPECT_EQ(run(read_overview(catalogue_, tenant))->workers.size(), 1U) << tenant;
+    EXPECT_EQ(run(read_overview(catalogue_, "default"))->workers.size(), 0U);
+    EXPECT_EQ(run(read_workers(catalogue_, std::nullopt))->size(), 1U) << "of all tenants";
+}
+
 TEST_P(CatalogueContract, filters_by_queue_kind_key_and_tenant) {
     const auto plain = submit(Wanted::job());
     const auto mail = submit(in_queue("mail"));

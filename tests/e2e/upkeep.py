@@ -4,6 +4,7 @@ is given back, the audit log has what people did, and no cgroup is left behind.
 
     upkeep.py [NAME...]
 """
+import getpass
 import glob
 import json
 import os
@@ -51,6 +52,8 @@ def what_attempts_have_used_is_known_and_adds_up(instance):
         expect(abs(added - cpu) < 1e-5, queue, added, cpu)
     by_worker = json.loads(cli(instance, "account", "--by", "worker", "--json"))["lines"]
     expect([line["attempts"] for line in by_worker] == [4], by_worker)
+    by_user = json.loads(cli(instance, "account", "--by", "user", "--json"))["lines"]
+    expect([line["name"] for line in by_user] == [getpass.getuser()], by_user)
     later = json.loads(cli(instance, "account", "--since", "2099-01-01T00:00:00Z", "--json"))
     expect(later["lines"] == [], later)
 
@@ -111,16 +114,21 @@ def compacting_gives_space_back_while_jobs_go_on(instance):
     expect(there >= {*kept, long, printed}, "lost:", {*kept, long, printed} - there)
 
 
-def groups():
-    return {name for depth in ("*", "*/*", "*/*/*")
-            for name in glob.glob(f"/sys/fs/cgroup/{depth}") if "/perdure-" in name}
+def groups_of(instance):
+    """The cgroups of its worker, which have their name of its state directory."""
+    folders = (os.stat(folder) for folder, _, _ in os.walk(instance.directory))
+    names = {f"perdure-{about.st_dev}-{about.st_ino}" for about in folders}
+    return {path for depth in ("", "*/", "*/*/")
+            for path in glob.glob(f"/sys/fs/cgroup/{depth}perdure-*")
+            if os.path.basename(path) in names}
 
 
 @TABLE.row
 def groups_of_a_killed_worker_go_with_the_next_one(instance):
     job = instance.submit({"argv": ["sleep", "600"]})
     until("it runs", lambda: instance.job(job)["state"] == "running")
-    mine = {name for name in groups() if str(os.stat(instance.directory + "/data").st_dev) in name}
+    if not groups_of(instance):  # not available to this account
+        return
     instance.process.kill()
     instance.process.wait()
     until("nothing of it runs", lambda: not instance.processes() or
@@ -130,7 +138,7 @@ def groups_of_a_killed_worker_go_with_the_next_one(instance):
         other.start()
         done = other.submit({"argv": ["true"]})
         other.wait_until_ended([done], 30)
-        expect(not mine & groups(), "left behind:", mine & groups())
+        expect(not groups_of(instance), "left behind:", groups_of(instance))
     finally:
         other.remove()
     instance.start()

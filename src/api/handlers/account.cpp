@@ -21,8 +21,9 @@ constexpr std::size_t names_max = 1'000;  // of an answer; the rest is one line
 constexpr std::string_view others = "(others)";
 constexpr std::string_view all_tenants = "*";
 
-enum class By { queue, kind, tenant, worker, host };
-constexpr std::array<std::string_view, 5> by_names = {"queue", "kind", "tenant", "worker", "host"};
+enum class By { queue, kind, tenant, user, worker, host };
+constexpr std::array<std::string_view, 6> by_names = {"queue", "kind",   "tenant",
+                                                      "user",  "worker", "host"};
 
 struct AccountWanted {
     By by = By::queue;
@@ -62,6 +63,7 @@ std::string name_of(const JobView& job, const AttemptView& attempt, const Accoun
         case By::queue: return job.spec->queue;
         case By::kind: return job.spec->kind.empty() ? "(commands)" : job.spec->kind;
         case By::tenant: return job.spec->tenant;
+        case By::user: return job.spec->submitted_by.name;
         case By::host: return attempt.evidence ? attempt.evidence->host : "";
         case By::worker: break;
     }

@@ -9,16 +9,17 @@ namespace {
 constexpr std::string_view besides = "Besides";
 
 void add_account(std::vector<Command>& all) {
-    all.push_back({.path = "account",
-                   .group = besides,
-                   .summary = "what attempts have used: processor time, disk, memory",
-                   .example = "  perdure account --since 1d\n"
-                              "  perdure account --by worker --since 2026-11-01T00:00:00Z",
-                   .options = {{"--by", "WHAT", "queue (default), kind, tenant, worker or host"},
-                               {"--since", "WHEN", "attempts that ended since: 1d, or a time"},
-                               {"--tenant", "NAME", "of this tenant; * for all"}},
-                   .settings = server_settings,
-                   .run = show_account});
+    all.push_back(
+        {.path = "account",
+         .group = besides,
+         .summary = "what attempts have used: processor time, disk, memory",
+         .example = "  perdure account --since 1d\n"
+                    "  perdure account --by worker --since 2026-11-01T00:00:00Z",
+         .options = {{"--by", "WHAT", "queue (default), kind, tenant, user, worker or host"},
+                     {"--since", "WHEN", "attempts that ended since: 1d, or a time"},
+                     {"--tenant", "NAME", "of this tenant; * for all"}},
+         .settings = server_settings,
+         .run = show_account});
 }
 
 }  // namespace

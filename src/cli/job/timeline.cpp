@@ -91,12 +91,12 @@ std::vector<Moment> timeline(const boost::json::value& job) {
     return moments;
 }
 
-std::string timeline_text(const boost::json::value& job) {
+std::string timeline_text(const boost::json::value& job, const UtcOffset& offset) {
     std::string text = "\n";
     const auto moments = timeline(job);
     for (const auto& moment : moments) {
         const auto passed = moment.at - moments.front().at;
-        text += fmt::format("{}  {:>12}  {:<8}  {}\n", time_text(moment.at).substr(0, 23) + "Z",
+        text += fmt::format("{}  {:>12}  {:<8}  {}\n", local_text(moment.at, offset),
                             "+" + spoken(passed), moment.kind, fitted(moment.what));
     }
     return text;

@@ -28,9 +28,12 @@ struct Evidence {
     std::string host;
     std::uint64_t peak_memory = 0;  // bytes; zero: not known
     Duration ran_for;
-    Usage usage;
     // Bytes of its output that its worker had and no server has taken; for ever (O1).
     std::uint64_t output_undelivered = 0;
+    Usage usage;
+
+    // Bytes of its output that were not kept: more than its cap, or than the disk took.
+    std::uint64_t output_cut = 0;
 
     friend bool operator==(const Evidence&, const Evidence&) = default;
 };

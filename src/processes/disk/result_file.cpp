@@ -69,6 +69,7 @@ EvidenceRef evidence_in(const json::object& members) {
     evidence->last_lines = end_of(text_in(members, "last_lines"), last_lines_max);
     evidence->host = text_in(members, "host");
     evidence->peak_memory = static_cast<std::uint64_t>(counter("peak_memory"));
+    evidence->output_cut = static_cast<std::uint64_t>(counter("output_cut"));
     evidence->ran_for = microseconds(counter("ran_for_us"));
     // More would be refused, and the end with it.
     const auto cpu = [&](const char* name) {

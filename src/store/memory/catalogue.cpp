@@ -95,7 +95,8 @@ WorkerPiece Views::workers(const WorkerQuery& query) const {
     const auto& running = query.running ? *query.running : none;
     for (auto it = rows_.sessions.upper_bound(query.after); it != rows_.sessions.end(); ++it) {
         const auto& session = it->second;
-        if (!session.open || session.offer.tenant != query.tenant) continue;
+        if (!session.open) continue;
+        if (query.tenant && !serves_tenant(session.offer, *query.tenant)) continue;
         const auto found = running.find(session.id);
         const auto count = found == running.end() ? 0 : found->second;
         if (auto line = worker_line(session, count, now(), timing_))

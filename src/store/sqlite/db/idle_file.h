@@ -18,8 +18,9 @@ inline constexpr const char* idle_file_suffix = "-idle";
 
 class IdleFile {
 public:
-    // Made if it is not there. If it cannot be used, nothing is kept aside.
+    // Made if it is not there. One that cannot be is not open: it takes no notes.
     explicit IdleFile(const std::string& path);
+    bool is_open() const { return file_ >= 0; }
     ~IdleFile();
     IdleFile(const IdleFile&) = delete;
     IdleFile& operator=(const IdleFile&) = delete;

@@ -58,7 +58,7 @@ ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing, DamageBook& bo
              "SELECT count(*), max(slot) FROM (SELECT slot FROM limit_holder WHERE tenant = ?"
              " AND name = ? AND slot > ? ORDER BY slot LIMIT ?)"),
       running_(c, "SELECT job, session FROM run WHERE job > ? ORDER BY job LIMIT ?"),
-      sessions_(c, "SELECT id, is_open, tenant FROM session WHERE id > ? ORDER BY id LIMIT ?"),
+      sessions_(c, "SELECT id, is_open FROM session WHERE id > ? ORDER BY id LIMIT ?"),
       key_holder_(c, "SELECT job FROM key_holder WHERE tenant = ? AND key = ? LIMIT ?"),
       limit_holders_(c,
                      "SELECT job FROM limit_holder WHERE tenant = ? AND name = ? ORDER BY slot"
@@ -180,9 +180,9 @@ WorkerPiece ShowCatalogue::workers(const WorkerQuery& query) {
     while (row.next()) {
         const SessionId id{row.bits(0)};
         if (++rows == piece_rows_max) piece.next = id;
-        if (!row.flag(1) || row.bytes(2) != query.tenant) continue;
+        if (!row.flag(1)) continue;
         const auto session = readable_session(id);
-        if (!session) continue;
+        if (!session || (query.tenant && !serves_tenant(session->offer, *query.tenant))) continue;
         const auto found = running.find(id);
         const auto count = found == running.end() ? 0 : found->second;
         if (auto line = worker_line(*session, count, piece.clock.now, timing_))

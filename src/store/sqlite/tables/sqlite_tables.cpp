@@ -42,6 +42,11 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
     set.clear();
 }
 
+bool SqliteTables::takes_notes() const {
+    const auto* notes = connection_.notes();
+    return notes && notes->is_open();
+}
+
 bool SqliteTables::write_note(const IdleNote& note) { return connection_.notes()->write(note); }
 
 bool SqliteTables::has_job(JobId id) {
