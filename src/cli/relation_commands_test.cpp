@@ -74,11 +74,10 @@ TEST(Serial, is_one_batch_in_which_each_waits_for_the_one_before) {
     EXPECT_EQ(stage.run({"serial", "--quiet", "--idempotency-key", "k", "a 1", "b"}), 0)
         << stage.err;
     EXPECT_EQ(stage.out, "06na5x0g00000\n06na5x0g00001\n");
-    EXPECT_EQ(
-        stage.server.bodies[0],
-        R"j({"jobs":[{"argv":["a","1"],"cwd":"/here","idempotency_key":"k.0"},)j"
+    EXPECT_EQ(stage.server.bodies[0],
+              R"j({"jobs":[{"argv":["a","1"],"cwd":"/here","idempotency_key":"k.0"},)j"
               R"j({"argv":["b"],"cwd":"/here",)j"
-        R"j("after":[{"index":0,"on":"success"}],"idempotency_key":"k.1"}]})j");
+              R"j("after":[{"index":0,"on":"success"}],"idempotency_key":"k.1"}]})j");
 }
 
 TEST(Parallel, ends_with_one_that_waits_for_all_whatever_their_end) {

@@ -7,8 +7,8 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
+#include "cli/job/commands.h"
 #include "cli/job/job_options.h"
-#include "cli/job/relation_commands.h"
 #include "cli/job/relation_options.h"
 #include "cli/job/submitting.h"
 #include "wire/json_reader.h"
@@ -111,7 +111,7 @@ ExitCode submit_composed(Context& context, Order order) {
     add_keys(*jobs, key);
     boost::json::object body;
     body["jobs"] = std::move(*jobs);
-    auto submitted = submit_surely(context, boost::json::serialize(body), key, Origin::file);
+    auto submitted = submit_surely(context, boost::json::serialize(body), key, SpecSource::file);
     return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
                           : submitted.code;
 }

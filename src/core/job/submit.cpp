@@ -47,11 +47,13 @@ Fault check_names(const JobSpec& spec) {
     for (const auto& limit : spec.limits)
         if (!is_name(limit)) return bad_name("limits");
     const auto bad_key = [](const std::optional<std::string>& key) {
-        return key && (key->empty() || key->size() > key_max);
+        // Databases keep no text with such a byte.
+        const bool has_zero = key && key->find('\0') != std::string::npos;
+        return key && (key->empty() || key->size() > key_max || has_zero);
     };
-    if (bad_key(spec.key)) return fault("key", "a key must have 1 to 255 bytes");
+    if (bad_key(spec.key)) return fault("key", "a key must have 1 to 255 bytes, none of them zero");
     if (bad_key(spec.idempotency_key))
-        return fault("idempotency_key", "a key must have 1 to 255 bytes");
+        return fault("idempotency_key", "a key must have 1 to 255 bytes, none of them zero");
     return std::nullopt;
 }
 
@@ -245,6 +247,17 @@ IdempotencyDecision decide_idempotency(const IdempotencyFacts& f) {
     if (!f.same_body) return {Kind::other_body, "C5/other_body"};
     if (f.job_gone) return {Kind::gone, "C5/gone"};
     return {Kind::same_job, "C5/same_job"};
+}
+
+std::shared_ptr<const JobSpec> with_found(std::shared_ptr<const JobSpec> asked,
+                                          const std::map<JobId, JobId>& found) {
+    if (asked->after.empty()) return asked;
+    auto spec = *asked;
+    for (auto& after : spec.after) {
+        const auto other = found.find(after.job);
+        if (other != found.end()) after.job = other->second;
+    }
+    return std::make_shared<const JobSpec>(std::move(spec));
 }
 
 }  // namespace perdure
