@@ -31,6 +31,7 @@ ConnectionPeer AccessControl::look_up(int socket) const {
     if (!options_.peers) return {.kind = PeerKind::self, .name = "test"};
     const auto account = options_.peers->account_of(socket);
     if (!account) return peer;
+    peer.uid = account;
     peer.name = options_.peers->name_of(*account);
     const auto listed = options_.users.find(*account);
     if (*account == options_.self) {
@@ -68,10 +69,12 @@ Caller AccessControl::judge(const ConnectionPeer& peer, const Request& request,
     if (token) {
         facts.token_role = token->role;
         caller.name = "token " + token->name;
+        caller.who.name = caller.name;
         caller.tenant = token->tenant;
         if (!token->tenant.empty()) facts.tenant = reach;
     } else if (!request.is_forwarded) {
         caller.name = peer.name;
+        if (peer.uid) caller.who = {peer.name, peer.uid};
     }
     caller.decision = decide_access(facts);
     return caller;

@@ -29,12 +29,14 @@ struct ConnectionPeer {
     PeerKind kind = PeerKind::unknown;
     Role listed_as = Role::submitter;
     std::string name;  // of the account; empty: unknown
+    std::optional<std::uint32_t> uid;
 };
 
 // Of a request.
 struct Caller {
     AccessDecision decision;
     std::string name;    // "alice", "token deploy"; empty: unknown
+    Who who;             // as jobs keep it; empty: nobody knows
     std::string tenant;  // that it is bound to; empty: none
 };
 

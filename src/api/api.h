@@ -13,6 +13,7 @@
 #include "api/metrics.h"
 #include "api/space_watch.h"
 #include "base/log.h"
+#include "core/access/wrong_tokens.h"
 #include "ports/backup.h"
 #include "ports/blobs.h"
 #include "ports/catalogue.h"
@@ -78,6 +79,7 @@ struct Api {
     std::array<char, std::size_t{16} << 10> discarded;  // where refused bodies are read to
     Metrics metrics;
     Bells bells;
+    WrongTokens wrong_tokens;
 };
 
 }  // namespace perdure

@@ -8,8 +8,11 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "api/http/problem.h"
@@ -20,6 +23,8 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+
+constexpr int ports_tried_max = 16;
 
 // Every connection is a descriptor; what the system allows us, we take.
 void raise_descriptor_limit() {
@@ -43,6 +48,31 @@ Result<tcp::endpoint> endpoint_of(const ApiOptions& options) {
                                  "listen on 127.0.0.1",
                                  options.address));
     return tcp::endpoint(address, options.port);
+}
+
+// The same host by the other family, as far as that is one address.
+std::optional<asio::ip::address> other_loopback(const asio::ip::address& named) {
+    if (named == asio::ip::address_v4::loopback()) return asio::ip::address_v6::loopback();
+    if (named == asio::ip::address_v6::loopback()) return asio::ip::address_v4::loopback();
+    return std::nullopt;
+}
+
+// A kernel without that family, or an interface without that address.
+bool is_not_there(const boost::system::error_code& failure) {
+    return failure == asio::error::address_family_not_supported ||
+           failure.value() == EADDRNOTAVAIL || failure.value() == EPROTONOSUPPORT;
+}
+
+template <class Acceptor>
+boost::system::error_code listen_at(Acceptor& acceptor, const tcp::endpoint& endpoint) {
+    boost::system::error_code failure;
+    acceptor.open(endpoint.protocol(), failure);
+    if (!failure && endpoint.address().is_v6())
+        acceptor.set_option(asio::ip::v6_only(true), failure);
+    if (!failure) acceptor.set_option(tcp::acceptor::reuse_address(true), failure);
+    if (!failure) acceptor.bind(endpoint, failure);
+    if (!failure) acceptor.listen(asio::socket_base::max_listen_connections, failure);
+    return failure;
 }
 
 Error cannot_listen(const tcp::endpoint& endpoint, const boost::system::error_code& failure) {
@@ -69,6 +99,7 @@ ApiServer::ApiServer(Server& server, Catalogue& catalogue, Blobs& blobs, Clock& 
     : state_(std::make_shared<State>(server, catalogue, blobs, clock, std::move(log),
                                      std::move(options))),
       acceptor_(clock.executor()),
+      other_acceptor_(clock.executor()),
       socket_acceptor_(clock.executor()),
       pause_(clock.make_alarm()),
       gate_(clock.executor()) {}
@@ -77,17 +108,38 @@ Result<void> ApiServer::listen() {
     const auto endpoint = endpoint_of(state_->api->options);
     if (!endpoint) return endpoint.error();
     raise_descriptor_limit();
-    boost::system::error_code failure;
-    acceptor_.open(endpoint->protocol(), failure);
-    if (!failure) acceptor_.set_option(tcp::acceptor::reuse_address(true), failure);
-    if (!failure) acceptor_.bind(*endpoint, failure);
-    if (!failure) acceptor_.listen(asio::socket_base::max_listen_connections, failure);
-    if (failure) return cannot_listen(*endpoint, failure);
-    port_ = acceptor_.local_endpoint(failure).port();
+    if (auto listening = listen_on_both(*endpoint); !listening) return listening.error();
     if (auto listening = listen_on_socket(); !listening) return listening.error();
     gate_.spawn("accept connections", accept_all(acceptor_));
+    if (other_acceptor_.is_open())
+        gate_.spawn("accept connections, other family", accept_all(other_acceptor_));
     gate_.spawn("cut off connections", cut_off_overdue());
     return {};
+}
+
+Result<void> ApiServer::listen_on_both(const tcp::endpoint& named) {
+    const auto other = other_loopback(named.address());
+    for (int tries = 1;; ++tries) {
+        auto failure = listen_at(acceptor_, named);
+        if (failure) return cannot_listen(named, failure);
+        port_ = acceptor_.local_endpoint(failure).port();
+        if (!other) return {};
+        const tcp::endpoint beside(*other, port_);
+        failure = listen_at(other_acceptor_, beside);
+        if (!failure) return {};
+        boost::system::error_code ignored;
+        other_acceptor_.close(ignored);
+        if (is_not_there(failure)) {
+            state_->api->log.write(Level::debug, "this host has one loopback address alone",
+                                   "missing", other->to_string(), "why", failure.message());
+            return {};
+        }
+        // A port that we may choose is chosen again.
+        acceptor_.close(ignored);
+        const bool is_ours_to_choose =
+            named.port() == 0 && failure == asio::error::address_in_use && tries < ports_tried_max;
+        if (!is_ours_to_choose) return cannot_listen(beside, failure);
+    }
 }
 
 // Whoever calls has locked the directory: a socket that lies there is nobody's any more. The
@@ -180,6 +232,7 @@ void ApiServer::stop() {
     state_->api->stopping = true;
     boost::system::error_code ignored;
     acceptor_.close(ignored);
+    other_acceptor_.close(ignored);
     socket_acceptor_.close(ignored);
     pause_->ring();
     state_->watch->ring();

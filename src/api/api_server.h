@@ -49,6 +49,9 @@ private:
         std::unique_ptr<Alarm> watch;  // of those who are cut off
     };
 
+    // Both addresses of loopback, or refuses: `localhost` is either, and whoever had the other one
+    // would get what is meant for us.
+    Result<void> listen_on_both(const boost::asio::ip::tcp::endpoint& named);
     Result<void> listen_on_socket();
     template <class From>
     Task<void> accept_all(From& acceptor);
@@ -59,6 +62,7 @@ private:
 
     std::shared_ptr<State> state_;
     Acceptor acceptor_;
+    Acceptor other_acceptor_;  // of the other family
     SocketAcceptor socket_acceptor_;
     std::unique_ptr<Alarm> pause_;
     std::uint16_t port_ = 0;

@@ -58,8 +58,16 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     if (!evidence.host.empty()) out.field("host", evidence.host);
     if (evidence.peak_memory != 0) out.field("peak_memory", evidence.peak_memory);
     out.field("ran_for", duration_text(evidence.ran_for));
+    const auto& usage = evidence.usage;
+    if (usage != Usage{}) {
+        out.field("cpu_user", duration_text(usage.cpu_user));
+        out.field("cpu_system", duration_text(usage.cpu_system));
+        out.field("read_bytes", usage.read_bytes);
+        out.field("write_bytes", usage.write_bytes);
+    }
     if (evidence.output_undelivered != 0)
         out.field("output_undelivered", evidence.output_undelivered);
+    if (evidence.output_cut != 0) out.field("output_cut", evidence.output_cut);
     out.end_object();
 }
 
@@ -208,6 +216,21 @@ std::string_view left_by(const JobView& job) {
     return attempt->evidence->result;
 }
 
+// What people did to it (W2).
+void write_acts(JsonWriter& out, const std::vector<Act>& acts) {
+    if (acts.empty()) return;
+    out.key("acts");
+    out.begin_array();
+    for (const auto& act : acts) {
+        out.begin_object();
+        out.field("act", to_string(act.kind));
+        if (!act.by.empty()) out.field("by", act.by);
+        out.field("at", time_text(act.on));
+        out.end_object();
+    }
+    out.end_array();
+}
+
 void write_progress(JsonWriter& out, const ProgressNote* note) {
     if (!note) return;
     out.key("progress");
@@ -256,6 +279,7 @@ void write_job_line(JsonWriter& out, const JobLine& job, const LiveProgress& pro
     out.field("epoch", job.epoch.value);
     out.field("generation", job.generation);
     out.field("submitted_at", time_text(submitted_on(job.id)));
+    write_submitter(out, spec, EnvValues::masked);
     time_field(out, "run_at", spec.run_at);
     if (job.worker) out.field("worker", *job.worker);
     if (job.state == JobState::running) write_progress(out, progress.find({job.id, job.epoch}));
@@ -287,6 +311,7 @@ void write_job(JsonWriter& out, const JobShown& shown, const ServiceTick& clock,
     out.field("generation", job.generation);
     out.field("submitted_at", time_text(submitted_on(job.id)));
     write_spec(out, *job.spec, SpecFields::all, EnvValues::masked);
+    write_acts(out, job.acts);
     write_place(out, job, clock, workers);
     if (job.run) write_progress(out, progress.find(job.run->attempt));
     if (has_ended(job.state)) {

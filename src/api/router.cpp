@@ -22,25 +22,32 @@ constexpr auto working = Role::worker;
 constexpr auto admin = Role::admin;
 constexpr std::string_view any_bytes = "application/octet-stream";
 
+// What a running job may ask as its attempt.
+constexpr Route for_jobs(Route route) {
+    route.is_for_jobs = true;
+    return route;
+}
+
 // The busiest first. Each with the least role that may use it (A4).
 const std::array routes = {
-    Route{post, "/v1/jobs", submitter, Scope::body, submit_jobs},
+    for_jobs({post, "/v1/jobs", submitter, Scope::body, submit_jobs}),
     Route{post, "/v1/worker/report", working, Scope::instance, take_report},
     Route{post, "/v1/worker/heartbeat", working, Scope::instance, take_heartbeat},
     Route{post, "/v1/worker/logs", working, Scope::instance, take_logs, nullptr, any_bytes},
+    Route{post, "/v1/worker/inside", working, Scope::instance, ask_inside},
     Route{post, "/v1/worker/open", working, Scope::instance, open_session},
     Route{get, "/v1/worker/stream", working, Scope::instance, nullptr, stream_work},
     Route{get, "/v1/jobs", viewer, Scope::tenant, list_jobs},
-    Route{get, "/v1/jobs/{}", viewer, Scope::job, show_job},
+    for_jobs({get, "/v1/jobs/{}", viewer, Scope::job, show_job}),
     Route{get, "/v1/jobs/{}/attempts", viewer, Scope::job, list_attempts},
     Route{get, "/v1/jobs/{}/result", viewer, Scope::job, show_result},
-    Route{get, "/v1/jobs/{}/wait", viewer, Scope::job, nullptr, wait_for_job},
+    for_jobs({get, "/v1/jobs/{}/wait", viewer, Scope::job, nullptr, wait_for_job}),
     Route{get, "/v1/jobs/{}/why", viewer, Scope::job, explain_job},
     Route{get, "/v1/jobs/{}/policy", viewer, Scope::job, explain_policy_of_job},
     Route{get, "/v1/policy", viewer, Scope::anyone, explain_policy_for},
     Route{get, "/v1/policies", viewer, Scope::anyone, list_policies},
     Route{get, "/v1/jobs/{}/logs", viewer, Scope::job, nullptr, read_logs},
-    Route{post, "/v1/jobs/{}/cancel", submitter, Scope::job, cancel_job},
+    for_jobs({post, "/v1/jobs/{}/cancel", submitter, Scope::job, cancel_job}),
     Route{post, "/v1/jobs/{}/hold", submitter, Scope::job, hold_job},
     Route{post, "/v1/jobs/{}/unhold", submitter, Scope::job, unhold_job},
     Route{post, "/v1/jobs/{}/retry", submitter, Scope::job, retry_job},
@@ -60,6 +67,7 @@ const std::array routes = {
     Route{post, "/v1/backup", admin, Scope::instance, start_backup},
     Route{get, "/v1/backup", admin, Scope::instance, show_backup},
     Route{post, "/v1/fsck/discard", admin, Scope::instance, discard_row},
+    Route{get, "/v1/account", viewer, Scope::tenant, show_account},
     Route{get, "/v1/recoveries", viewer, Scope::tenant, list_recoveries},
     Route{post, "/v1/recover", operating, Scope::instance, recover_now},
     Route{get, "/livez", open, Scope::anyone, is_alive},

@@ -32,6 +32,7 @@ struct Route {
     Task<Response> (*stream)(Api& api, const Request& request, ChunkedBody& body) = nullptr;
     // What the body is: JSON, unless the route says otherwise.
     std::string_view content_type = "application/json";
+    bool is_for_jobs = false;  // a running job may ask it as its attempt, about what is its own
 };
 
 struct Routed {

@@ -1,8 +1,10 @@
 #include "api/session.h"
 
 #include <fmt/format.h>
+#include <netdb.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
@@ -11,6 +13,7 @@
 #include <exception>
 #include <utility>
 
+#include "api/handlers/handlers.h"
 #include "api/http/problem.h"
 #include "api/http/request_reader.h"
 #include "api/router.h"
@@ -26,8 +29,8 @@ bool changes_something(const Request& request) {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
-constexpr auto wrong_token_delay = milliseconds(250);
 constexpr std::size_t subject_max = 200;
+constexpr auto look_again = milliseconds(250);
 
 // Looks at the connection without waiting.
 bool is_gone(Socket& socket) {
@@ -35,6 +38,18 @@ bool is_gone(Socket& socket) {
     const auto count = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (count > 0) return false;
     return count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+// The other end's, without its port.
+std::string address_of(int socket) {
+    sockaddr_storage other{};
+    socklen_t size = sizeof other;
+    auto* any = reinterpret_cast<sockaddr*>(&other);
+    std::array<char, NI_MAXHOST> text{};
+    if (::getpeername(socket, any, &size) != 0 ||
+        ::getnameinfo(any, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0)
+        return "an unknown address";
+    return text.data();
 }
 
 class Session final : public ChunkedBody {
@@ -47,11 +62,13 @@ public:
     Task<bool> begin(Response head) override;
     Task<bool> send(std::string bytes, CountedBy counted_by) override;
     void give_up() override { connection_->deadline = api_->clock.boot(); }
-    bool peer_is_gone() override { return is_gone(connection_->socket); }
+    // Whoever has lost the right to listen is as good as gone.
+    bool peer_is_gone() override { return is_gone(connection_->socket) || !may_still_listen(); }
 
 private:
     Task<void> answer(Request request);
     Task<std::optional<Response>> refuse(const Route& route, Request& request);
+    Task<void> slow_down();
     Task<std::string> tenant_of_job(const Request& request);
     void note(const Route& route, const Request& request, const Response& response);
     Task<void> answer_in_pieces(const Route& route, const Request& request);
@@ -59,6 +76,9 @@ private:
     Task<Response> handle_watched(const Route& route, Request request);
     Task<void> write_counted(const Request& request, Response response);
     Task<void> write(Response response);
+    bool may_still_listen() const {
+        return !streaming_ || api_->access.is_still_good(*streaming_, api_->clock.wall());
+    }
     Task<bool> write_out(std::string body, std::string_view tail = {});
 
     std::shared_ptr<Api> api_;
@@ -141,6 +161,21 @@ Task<std::string> Session::tenant_of_job(const Request& request) {
     co_return job->spec->tenant;
 }
 
+// However many connections it takes: what counts is the account, or the address if nobody knows it.
+Task<void> Session::slow_down() {
+    const auto source = peer_.uid ? fmt::format("uid {}", *peer_.uid)
+                                  : address_of(connection_->socket.native_handle());
+    const auto verdict = api_->wrong_tokens.note(source, api_->clock.boot());
+    if (verdict.is_worth_a_line)
+        api_->log.write(Level::warn, "wrong tokens", "from", source, "so many", verdict.count,
+                        "next", "each of its answers waits longer");
+    // Nobody waits for it who has gone, and no stop does.
+    const auto alarm = api_->clock.make_alarm();
+    const auto until = api_->clock.boot() + verdict.wait;
+    while (!api_->stopping && !is_gone(connection_->socket) && api_->clock.boot() < until)
+        co_await alarm->wait(std::min(until - api_->clock.boot(), look_again));
+}
+
 // Empty: the caller may. A wrong token costs its sender time, and nobody else.
 Task<std::optional<Response>> Session::refuse(const Route& route, Request& request) {
     auto& access = api_->access;
@@ -153,23 +188,24 @@ Task<std::optional<Response>> Session::refuse(const Route& route, Request& reque
     const auto caller = access.judge(peer_, request, route.least, reach, api_->clock.wall());
     rule_ = caller.decision.rule;
     request.caller = caller.name;
+    request.who = caller.who;
     request.tenant = caller.tenant;
     if (caller.decision.verdict == AccessVerdict::allow) co_return std::nullopt;
     const bool is_nobody = caller.decision.verdict == AccessVerdict::unauthenticated;
     ++(is_nobody ? api_->metrics.unauthenticated : api_->metrics.forbidden);
-    if (is_nobody && !request.authorization.empty()) {
-        const auto alarm = api_->clock.make_alarm();
-        co_await alarm->wait(wrong_token_delay);
-    }
+    if (is_nobody && !request.authorization.empty()) co_await slow_down();
     co_return refusal_of(caller, route.least);
 }
 
-// What changes something, and every refusal. Workers' own messages are in the ledger.
+// What changes something, and every refusal. Workers' own messages are in the ledger. Submits are
+// added up: who submitted a job stands with the job.
 void Session::note(const Route& route, const Request& request, const Response& response) {
     auto* audit = api_->access.options().audit;
     const bool is_refusal = response.status == 401 || response.status == 403;
     const bool is_change = request.method != Method::get && route.least != Role::worker;
     if (!audit || (!is_refusal && !is_change)) return;
+    if (route.handle == handlers::submit_jobs && !is_refusal)
+        return audit->count(request.caller, "POST /v1/jobs", response.status);
     const auto& subject = request.names.empty() ? response.subject : request.names.front();
     audit->append(
         {.at = api_->clock.wall(),
@@ -223,6 +259,11 @@ Task<void> Session::answer_in_pieces(const Route& route, const Request& request)
     began_ = false;
     streaming_ = &request;
     auto response = co_await route.stream(*api_, request, *this);
+    if (!may_still_listen()) {
+        // It began to wait with a right that it has lost meanwhile.
+        response = problem(error(Errc::unauthenticated,
+                                 "the token has expired, or was revoked, while it was used"));
+    }
     streaming_ = nullptr;
     api_->metrics.answered(route.pattern, response.status, Duration{});
     if (!began_) {
@@ -266,7 +307,7 @@ Task<bool> Session::begin(Response head) {
 }
 
 Task<bool> Session::send(std::string bytes, CountedBy counted_by) {
-    if (streaming_ && !api_->access.is_still_good(*streaming_, api_->clock.wall())) co_return false;
+    if (!may_still_listen()) co_return false;
     if (bytes.empty()) co_return true;
     ByteCharge held(api_->bytes);
     const bool counted = counted_by == CountedBy::caller ||

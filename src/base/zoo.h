@@ -91,6 +91,7 @@ enum class Bug {
     turns_forgotten,
     debt_forgotten,
     unloaded_taken_for_absent,
+    child_of_a_replaced_attempt,
     // Of the rest: tests/promises says which test must catch each.
     why_forgets_a_blocker,
     tree_left_alive,
@@ -172,6 +173,7 @@ constexpr std::array zoo_names = {
     std::string_view{"turns_forgotten"},
     std::string_view{"debt_forgotten"},
     std::string_view{"unloaded_taken_for_absent"},
+    std::string_view{"child_of_a_replaced_attempt"},
     std::string_view{"why_forgets_a_blocker"},
     std::string_view{"tree_left_alive"},
     std::string_view{"signal_called_exit"},

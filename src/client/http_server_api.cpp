@@ -212,6 +212,12 @@ Task<Result<LogResponse>> HttpServerApi::logs(std::size_t server, LogRequest req
     return logs_in_parts(links_, server, std::move(request));
 }
 
+Task<Result<InsideReply>> HttpServerApi::inside(std::size_t server, InsideCall call) {
+    std::string body;
+    append_json(body, call);
+    return ask<InsideReply>(links_, server, post("/v1/worker/inside", std::move(body)));
+}
+
 Task<Result<std::shared_ptr<Stream>>> HttpServerApi::open_stream(std::size_t server,
                                                                  SessionId session) {
     return stream_of(links_, server, session);

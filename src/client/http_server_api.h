@@ -31,6 +31,7 @@ public:
                                                    HeartbeatRequest request) override;
     Task<Result<ReportResponse>> report(std::size_t server, ReportRequest request) override;
     Task<Result<LogResponse>> logs(std::size_t server, LogRequest request) override;
+    Task<Result<InsideReply>> inside(std::size_t server, InsideCall call) override;
 
     struct Links;
 

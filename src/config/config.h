@@ -20,7 +20,9 @@ enum class LogFormat { logfmt, json };
 
 struct Config {
     Profile profile = Profile::development;
-    std::string data;                       // the server's directory
+    std::string data;              // the server's directory
+    std::string store = "sqlite";  // or the address of a PostgreSQL
+    std::string store_schema = "perdure";
     std::string listen;                     // HOST:PORT
     std::vector<std::string> servers;       // URLs, for clients and workers
     std::vector<std::string> server_users;  // accounts whose server is believed
@@ -33,10 +35,14 @@ struct Config {
 
     std::string worker_name;
     std::uint32_t worker_slots = 1;
-    std::vector<std::string> worker_queues;          // empty: all
-    std::vector<std::string> worker_kinds;           // empty: all
-    std::string worker_state;                        // directory
-    std::string worker_user;                         // name or uid; empty: the worker's own
+    std::vector<std::string> worker_tenants;  // at least one
+    std::vector<std::string> worker_queues;   // empty: all
+    std::vector<std::string> worker_kinds;    // empty: all that it can run
+    std::string worker_path;                  // PATH of jobs
+    std::vector<std::string> worker_env;      // NAME=VALUE, or NAME for its own value
+    std::string worker_state;                 // directory
+    std::string worker_user;                  // name, uid or `submitter`; empty: the worker's own
+    bool worker_root_submitters = false;
     std::string worker_secrets;                      // directory
     std::string worker_cgroup;                       // empty: below the worker's own
     std::string webhook_secrets;                     // directory
@@ -56,6 +62,8 @@ struct Config {
 
     std::vector<std::string> faults;  // fault points to arm (base/fault.h)
     bool allow_faults = false;        // in production, too
+
+    bool is_on_postgres() const { return store != "sqlite"; }
 };
 
 }  // namespace perdure

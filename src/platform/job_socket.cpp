@@ -16,7 +16,7 @@
 namespace perdure {
 namespace {
 
-constexpr std::size_t answer_max = 8192;
+constexpr std::size_t answer_max = std::size_t{4} << 20;  // that of a call has a body
 
 struct Descriptor {
     int number = -1;
@@ -70,7 +70,7 @@ Result<std::string> read_line(int socket, Duration patience) {
         if (left <= Duration{}) return no_answer("it took too long");
         const auto ready = ::poll(&source, 1, static_cast<int>(left.us / 1000 + 1));
         if (ready <= 0) continue;
-        std::array<char, 512> bytes{};
+        std::array<char, 16 * 1024> bytes{};
         const auto count = ::recv(socket, bytes.data(), bytes.size(), 0);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) return no_answer("the connection broke");

@@ -218,6 +218,8 @@ SocketPeers::SocketPeers() : netlink_(open_netlink()), overflow_uid_(read_overfl
     if (netlink_ && !has_table(netlink_.get())) netlink_.reset();
 }
 
+bool SocketPeers::can_tell() const { return netlink_ || ::access("/proc/net/tcp", R_OK) == 0; }
+
 std::optional<std::uint32_t> SocketPeers::account_of(int socket) {
     SocketFacts facts{.overflow_uid = overflow_uid_};
     sockaddr_storage own{};

@@ -20,6 +20,9 @@ public:
     std::optional<std::uint32_t> account_of(int socket) override;
     std::string name_of(std::uint32_t account) override;
 
+    // Whether the kernel says who opened a loopback connection at all.
+    bool can_tell() const;
+
     // For tests: as if the kernel had no table of sockets to ask for.
     void use_proc_alone() { netlink_.reset(); }
 

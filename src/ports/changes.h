@@ -65,6 +65,13 @@ struct Tick {
     std::optional<ServiceTime> leads_from = {};
 };
 
+// An attempt that asks for something from inside, by the socket of its job. It counts only while
+// that attempt is in `run` under this very session [P2]: fenced otherwise, whatever was asked.
+struct ByAttempt {
+    SessionId session;
+    AttemptKey attempt;
+};
+
 // Makes a job, or finds the one with the same idempotency key (P1, C5). The very same submit
 // again (same id and body, after a lost reply) gets the first answer again.
 // conflict: same key or id, other body. gone: the key's job has ended and was removed.
@@ -76,6 +83,7 @@ struct Submit {
     BodyHash body_hash;
     // Of the same body, to be compared with a key of an earlier release. Empty if there is no key.
     std::optional<std::uint64_t> old_hash = {};
+    std::optional<ByAttempt> by = {};
 };
 
 // Several at once, all or nothing: the first that would be refused refuses them all, and the reply
@@ -84,6 +92,7 @@ struct Submit {
 // idempotency key, that job is meant.
 struct SubmitAll {
     std::vector<Submit> jobs;
+    std::optional<ByAttempt> by = {};
 };
 
 // Adds a callback to a job, whatever state that is in [P7]. It counts from the present generation
@@ -176,18 +185,24 @@ struct Sweep {
     bool only_tell = false;  // what it would do; nothing is changed
 };
 
-// A person's acts. not_found: no such job. conflict: not possible in its state.
+// A person's acts. `who` is kept with the job if something has changed (W2). not_found: no such
+// job. conflict: not possible in its state.
 struct Cancel {
     JobId job;
+    std::string who = {};
+    // An attempt may cancel what it, or an earlier attempt of its job, has submitted: not_found.
+    std::optional<ByAttempt> by = {};
 };
 struct Hold {
     JobId job;
     bool hold = true;  // false: let it go on
+    std::string who = {};
 };
 struct DealWithQuarantined {
     JobId job;
     QuarantineAction action = QuarantineAction::release;
     bool may_still_run = false;
+    std::string who = {};
 };
 
 // The keeper's role; conflict unless `expected` is what is stored.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -17,6 +18,7 @@
 #include "core/policy/cause.h"
 #include "ports/changes.h"
 #include "ports/task.h"
+#include "wire/inside.h"
 
 namespace perdure {
 
@@ -33,11 +35,13 @@ struct OnDisk {
     EvidenceRef evidence;              // and what it says besides
 };
 
-// What a shim reports to its worker. begin and checkpoint wait for answer() (O10). printed: there
-// is more output than before; progress: the job has said how far it is; both at most ten in a
-// second.
+// What a shim reports to its worker. begin and checkpoint wait for answer() (O10), call for
+// reply(), one of an attempt at a time; what was not answered is said again to the next worker.
+// printed: there is more output than before; progress: the job has said how far it is; both at
+// most ten in a second.
 struct ProcessEvent {
-    enum class Kind { started, ended, begin, checkpoint, printed, progress } kind = Kind::ended;
+    enum class Kind { started, ended, begin, checkpoint, printed, progress, call };
+    Kind kind = Kind::ended;
     AttemptKey attempt;
     AttemptEnd end;
     EvidenceRef evidence;  // of an end
@@ -45,6 +49,15 @@ struct ProcessEvent {
     std::uint64_t number = 0;   // of a begin or checkpoint; kept by the shim, rising
     std::uint32_t percent = 0;  // of a progress
     std::string text;           // of a progress
+    InsideCall call;            // of a call; its session is the worker's to fill in
+};
+
+// To begin, checkpoint and call.
+struct ProcessAnswer {
+    ProcessEvent::Kind kind = ProcessEvent::Kind::begin;
+    bool committed = false;    // of begin and checkpoint
+    std::uint64_t number = 0;  // of a call
+    InsideReply reply;         // of a call
 };
 
 // When a start is allowed. The shim checks it itself, right before it writes `started`.
@@ -57,6 +70,7 @@ struct WorkerLife {
     StateDirectory directory;
     std::uint64_t life = 0;  // raised durably by open()
     CrashHistory history;    // ends of earlier lives that were no clean stop
+    JobHost host;            // what jobs find here
     std::vector<OnDisk> found;
 };
 
@@ -85,9 +99,18 @@ public:
     // The next events, one at least. Events of one attempt come in order; `ended` is repeated by
     // found() after a restart until forget().
     virtual Task<std::vector<ProcessEvent>> next_events() = 0;
-    // The answer to the oldest unanswered `begin` or `checkpoint` of this attempt (O10). True only
-    // after the server has committed it. Harmless if the attempt has ended.
-    virtual void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) = 0;
+    // What the attempt's process waits for. Harmless if it has ended, or waits no more.
+    virtual void deliver(AttemptKey attempt, ProcessAnswer answer) = 0;
+    // To the oldest unanswered `begin` or `checkpoint` (O10). True only after the server has
+    // committed it.
+    void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) {
+        deliver(attempt, {.kind = kind, .committed = committed});
+    }
+    // To the call with this number.
+    void reply(AttemptKey attempt, std::uint64_t number, InsideReply reply) {
+        deliver(attempt,
+                {.kind = ProcessEvent::Kind::call, .number = number, .reply = std::move(reply)});
+    }
     // At most `max` bytes of what the attempt has printed, from `offset` on; empty at the end.
     virtual Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                              std::size_t max) = 0;

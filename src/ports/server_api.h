@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "ports/task.h"
+#include "wire/inside.h"
 #include "wire/worker_protocol.h"
 
 namespace perdure {
@@ -33,6 +34,9 @@ public:
                                                            HeartbeatRequest request) = 0;
     virtual Task<Result<ReportResponse>> report(std::size_t server, ReportRequest request) = 0;
     virtual Task<Result<LogResponse>> logs(std::size_t server, LogRequest request) = 0;
+    // fenced: the attempt is not the one that runs, or not this session's. What the server refuses
+    // the job itself is an answer.
+    virtual Task<Result<InsideReply>> inside(std::size_t server, InsideCall call) = 0;
 };
 
 }  // namespace perdure

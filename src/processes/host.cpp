@@ -87,6 +87,11 @@ void Host::answer(AttemptKey key, bool committed) {
     if (entry->link) entry->link->send(talk::answer, to_text(answer));
 }
 
+void Host::reply(AttemptKey key, std::uint64_t number, const InsideReply& reply) {
+    if (auto* link = link_of(key))
+        link->send(talk::reply, to_text(ReplyTalk{number, reply.status, reply.body}));
+}
+
 void Host::forget(AttemptKey key) {
     auto* entry = find(key);
     if (!entry) return;
@@ -126,6 +131,8 @@ void Host::on_record(ShimLink& link, const Record& record) {
         on_progress(key, record.bytes);
     else if (record.name == talk::begin || record.name == talk::checkpoint)
         on_ask(*entry, key, record);
+    else if (record.name == talk::call)
+        on_call(key, record.bytes);
     else if (record.name == talk::ended)
         on_ended(*entry, key, record.bytes);
 }
@@ -137,6 +144,18 @@ void Host::on_progress(AttemptKey key, std::string_view bytes) {
     ProcessEvent event{.kind = ProcessEvent::Kind::progress, .attempt = key};
     event.percent = *percent;
     event.text = bytes.substr(std::min(space + 1, bytes.size()));
+    push(std::move(event));
+}
+
+void Host::on_call(AttemptKey key, std::string_view bytes) {
+    const auto call = parse_call(bytes);
+    if (!call) return;
+    ProcessEvent event{.kind = ProcessEvent::Kind::call, .attempt = key};
+    event.call = {.attempt = key,
+                  .number = call->number,
+                  .method = std::string(call->method),
+                  .target = std::string(call->target),
+                  .body = std::string(call->body)};
     push(std::move(event));
 }
 

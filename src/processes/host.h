@@ -39,6 +39,7 @@ public:
     void renew(AttemptKey attempt, BootTime lease_until);
     void kill(AttemptKey attempt, Cause cause);
     void answer(AttemptKey attempt, bool committed);
+    void reply(AttemptKey attempt, std::uint64_t number, const InsideReply& reply);
     void forget(AttemptKey attempt);
     void stopped_cleanly();
     Containment containment() const { return slots_.containment(); }
@@ -69,10 +70,12 @@ private:
 
     void on_ask(Entry& entry, AttemptKey key, const Record& record);
     void on_progress(AttemptKey key, std::string_view bytes);
+    void on_call(AttemptKey key, std::string_view bytes);
     void on_ended(Entry& entry, AttemptKey key, std::string_view text);
     void take_over(const Found& found);
     void log_damaged(const Found& found);
     Surroundings surroundings() const;
+    static Task<Result<Order>> order_of(Self self, Assignment assignment);
     bool other_epoch_is_busy(AttemptKey key) const;
     void kill_other_epochs(AttemptKey key);
     static Task<bool> other_epochs_gone(Self self, AttemptKey key);

@@ -1,6 +1,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/fault.h"
+#include "platform/files_mark.h"
 #include "processes/disk/leftovers.h"
 #include "processes/disk/posix.h"
 #include "processes/disk/secrets.h"
@@ -51,8 +52,9 @@ bool find_slots(Opened& opened, const std::string& cgroup) {
 
 // A job that could not even reach its own directory would never run.
 Result<void> open_the_way(StateFolder& folder, const HostOptions& options) {
-    if (!options.become) return {};
+    if (!options.become && !options.as_submitter) return {};
     if (!folder.let_jobs_through()) return os_error("state directory", errno);
+    if (options.as_submitter) return {};  // each has a way of their own
     return check_way(folder.attempts_path(), options.account);
 }
 
@@ -75,7 +77,7 @@ Result<Opened> open_state(const HostOptions& options) {
     auto folder = StateFolder::open(options.directory);
     if (!folder) return folder.error();
     if (auto open = open_the_way(**folder, options); !open) return open.error();
-    auto life = (*folder)->begin_life(true);
+    auto life = (*folder)->begin_life(StateFolder::Begins::in_a_new_process);
     if (!life) return life.error();
     become_subreaper();
     Opened opened{.folder = *folder, .life = *life};
@@ -89,6 +91,12 @@ Result<Opened> open_state(const HostOptions& options) {
         });
     for (const auto& name : opened.found.damaged) (*folder)->move_aside(name);
     return opened;
+}
+
+// Empty if each job has its submitter's.
+std::optional<std::uint32_t> uid_of_jobs(const HostOptions& options) {
+    if (options.as_submitter) return std::nullopt;
+    return options.become ? options.become->uid : ::geteuid();
 }
 
 // Drawn and counted here: the shim, which knows no counts, is told what happens to it.
@@ -152,7 +160,10 @@ Task<Result<WorkerLife>> Host::open(Self self) {
     self->take_over(opened->found);
     WorkerLife life{.directory = opened->folder->identity(),
                     .life = opened->life.number,
-                    .history = opened->life.history};
+                    .history = opened->life.history,
+                    .host = {.limits = self->enforceable(),
+                             .uid = uid_of_jobs(self->options_),
+                             .files = files_mark()}};
     for (auto& found : opened->found.attempts) life.found.push_back(std::move(found.on_disk));
     co_return life;
 }
@@ -178,7 +189,9 @@ void Host::take_over(const Found& found) {
 }
 
 Task<Result<std::uint64_t>> Host::next_life(Self self) {
-    auto work = [folder = self->folder_] { return folder->begin_life(false); };
+    auto work = [folder = self->folder_] {
+        return folder->begin_life(StateFolder::Begins::in_the_same_process);
+    };
     const auto life = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!life) co_return life.error();
     co_return life->number;
@@ -190,18 +203,45 @@ Surroundings Host::surroundings() const {
             .boot = folder_->identity().boot,
             .host = options_.host,
             .path = options_.path,
+            .servers = options_.servers,
+            .env = options_.env,
             .account = options_.account,
             .become = options_.become,
             .life = folder_->life_number(),
             .timing = options_.timing};
 }
 
+// U3. Looking an account up may block.
+Task<Result<Order>> Host::order_of(Self self, Assignment assignment) {
+    auto around = self->surroundings();
+    if (!self->options_.as_submitter) co_return order_for(assignment, around);
+    auto work = [who = assignment.spec->submitted_by, path = around.attempts_path,
+                 allows_root = self->options_.root_submitters] {
+        auto account = find_submitter(who, allows_root);
+        if (!account || !*account) return account;
+        if (auto way = check_way(path, **account); !way)
+            account = error(Errc::overloaded, way.error().what);
+        return account;
+    };
+    auto account = co_await on_pool(self->pool_, self->executor_, std::move(work));
+    if (!account) co_return account.error();
+    if (*account) {
+        around.become = (*account)->credentials;
+        around.account = std::move(**account);
+    }
+    co_return order_for(assignment, around);
+}
+
 Task<Result<void>> Host::prepare(Self self, Assignment assignment) {
     const auto key = assignment.attempt;
     if (self->find(key)) co_return Result<void>{};  // it is there: adopt it (O8)
-    auto order = order_for(assignment, self->surroundings());
-    if (!order) co_return order.error();
     self->attempts_[key].preparing = true;
+    auto order = co_await order_of(self, assignment);
+    if (self->closed_) co_return has_closed();
+    if (!order) {
+        self->attempts_.erase(key);
+        co_return order.error();
+    }
     const bool alone = co_await other_epochs_gone(self, key);
     if (self->closed_) co_return has_closed();
     if (!alone) {

@@ -31,8 +31,11 @@ Task<std::vector<ProcessEvent>> HostProcesses::next_events() {
     return EventQueue::next(host_->events());
 }
 
-void HostProcesses::answer(AttemptKey attempt, ProcessEvent::Kind, bool committed) {
-    host_->answer(attempt, committed);
+void HostProcesses::deliver(AttemptKey attempt, ProcessAnswer answer) {
+    if (answer.kind == ProcessEvent::Kind::call)
+        host_->reply(attempt, answer.number, answer.reply);
+    else
+        host_->answer(attempt, answer.committed);
 }
 
 Task<Result<std::string>> HostProcesses::output(AttemptKey attempt, std::uint64_t offset,

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "core/ownership/timing.h"
@@ -23,8 +25,12 @@ struct HostOptions {
     std::string shim;       // path of perdure-shim
     std::string host;       // this machine's name, for the evidence
     std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    std::string servers;                                   // what a job gets as PERDURE_SERVER
+    std::vector<std::pair<std::string, std::string>> env;  // for every job; its own goes before it
     Account account;                    // whose HOME, USER, LOGNAME and SHELL a job gets
     std::optional<Credentials> become;  // whose processes jobs are; nothing: the worker's
+    bool as_submitter = false;          // or each is whose who has submitted it (U3),
+    bool root_submitters = false;       // who may be root
     std::string secrets;                // folder of jobs' secrets (disk/secrets.h)
     bool cgroups = true;                // where the machine lets us have them
     std::string cgroup;  // in which the groups of attempts are made; empty: below our own
@@ -43,7 +49,7 @@ public:
     void renew(AttemptKey attempt, BootTime lease_until) override;
     void kill(AttemptKey attempt, Cause cause) override;
     Task<std::vector<ProcessEvent>> next_events() override;
-    void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) override;
+    void deliver(AttemptKey attempt, ProcessAnswer answer) override;
     Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                      std::size_t max) override;
     void forget(AttemptKey attempt) override;

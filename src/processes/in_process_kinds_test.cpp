@@ -57,7 +57,7 @@ public:
     void renew(AttemptKey, BootTime) override { calls.push_back("renew"); }
     void kill(AttemptKey, Cause) override { calls.push_back("kill"); }
     Task<std::vector<ProcessEvent>> next_events() override { return EventQueue::next(events); }
-    void answer(AttemptKey, ProcessEvent::Kind, bool) override { calls.push_back("answer"); }
+    void deliver(AttemptKey, ProcessAnswer) override { calls.push_back("answer"); }
     Task<Result<std::string>> output(AttemptKey, std::uint64_t, std::size_t) override {
         co_return std::string("printed");
     }

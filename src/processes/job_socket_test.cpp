@@ -95,6 +95,41 @@ TEST_F(JobSocketTest, what_was_asked_of_a_dead_worker_is_asked_of_the_next) {
     let_end(key);
 }
 
+// [P2]: the attempt is the shim's word, whoever speaks to its socket.
+TEST_F(JobSocketTest, a_call_is_passed_on_and_its_reply_is_one_line) {
+    const auto key = begin_waiting();
+    const auto job = connect(key);
+    say(job, "call POST /v1/jobs 2\n{}call GET /v1/jobs/x 0\n");
+    const auto first = wait_for(key, Kind::call).call;
+    EXPECT_EQ(first.attempt, key);
+    EXPECT_EQ(first.method, "POST");
+    EXPECT_EQ(first.target, "/v1/jobs");
+    EXPECT_EQ(first.body, "{}");
+    EXPECT_EQ(count(key, Kind::call), 1U) << "one at a time";
+    processes_->reply(key, first.number + 1, {.status = 500, .body = "of another"});
+    processes_->reply(key, first.number, {.status = 201, .body = "{\n\"id\":1}"});
+    EXPECT_EQ(heard(job), "ok 201 { \"id\":1}");
+    until("the next one comes", [&] { return count(key, Kind::call) == 2; });
+    processes_->reply(key, first.number + 1, {.status = 404, .body = "{}"});
+    EXPECT_EQ(heard(job), "ok 404 {}");
+    let_end(key);
+}
+
+TEST_F(JobSocketTest, a_call_to_a_dead_worker_goes_to_the_next_with_the_same_number) {
+    const auto key = begin_waiting();
+    const auto job = connect(key);
+    say(job, "call POST /v1/jobs 2\n{}");
+    const auto first = wait_for(key, Kind::call).call;
+    crash();
+    open();
+    const auto again = wait_for(key, Kind::call).call;
+    EXPECT_EQ(again.number, first.number);
+    EXPECT_EQ(again.body, "{}");
+    processes_->reply(key, again.number, {.status = 201, .body = "{}"});
+    EXPECT_EQ(heard(job), "ok 201 {}");
+    let_end(key);
+}
+
 TEST_F(JobSocketTest, a_verdict_says_what_a_failure_means) {
     const auto key = begin_waiting();
     const auto job = connect(key);

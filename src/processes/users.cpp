@@ -118,10 +118,6 @@ Account own_account() {
 
 Result<std::optional<Account>> find_job_user(const std::string& wanted) {
     if (wanted.empty()) return std::optional<Account>{};
-    if (wanted == "submitter")
-        return error(Errc::invalid,
-                     "worker.user: jobs cannot run as their submitter yet, because a worker is not "
-                     "told who that is; name a user of this host");
     auto account = find_account(wanted);
     if (!account) return error(account.error().code, "worker.user: " + account.error().what);
     const auto decision = decide_job_user(facts_about(account->credentials.uid));
@@ -131,6 +127,30 @@ Result<std::optional<Account>> find_job_user(const std::string& wanted) {
         case JobUserDecision::Kind::refuse: break;
     }
     return error(Errc::invalid, "worker.user: " + decision.why);
+}
+
+Result<void> check_may_become_submitters() {
+    // Anybody who is neither root nor the worker.
+    const auto somebody = ::geteuid() + 1;
+    const auto decision = decide_job_user(facts_about(somebody));
+    if (decision.kind == JobUserDecision::Kind::as_another) return {};
+    return error(Errc::invalid, "worker.user: " + decision.why);
+}
+
+Result<std::optional<Account>> find_submitter(const Who& submitter, bool allows_root) {
+    Result<std::optional<Account>> found(std::nullopt);
+    if (submitter.uid) found = account_with(*submitter.uid);
+    if (!found) return error(Errc::overloaded, found.error().what);
+    const auto decision = decide_submitter({.uid = submitter.uid,
+                                            .is_known = found->has_value(),
+                                            .own = ::geteuid(),
+                                            .allows_root = allows_root});
+    switch (decision.kind) {
+        case JobUserDecision::Kind::as_the_worker: return std::optional<Account>{};
+        case JobUserDecision::Kind::as_another: return found;
+        case JobUserDecision::Kind::refuse: break;
+    }
+    return error(Errc::overloaded, decision.why);
 }
 
 Result<void> check_way(const std::string& folder, const Account& account) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "core/job/who.h"
 #include "core/worker/job_user.h"
 
 namespace perdure {
@@ -18,6 +19,10 @@ Account own_account();
 
 // As whom jobs shall run here; nothing: as the worker. invalid: not possible, and what to do.
 Result<std::optional<Account>> find_job_user(const std::string& wanted);
+// invalid: this worker cannot become whoever submits a job (U2).
+Result<void> check_may_become_submitters();
+// As whom this job shall run (U3); nothing: as the worker. overloaded: not here, and why.
+Result<std::optional<Account>> find_submitter(const Who& submitter, bool allows_root);
 // invalid: jobs of this account cannot reach the folder, which must exist.
 Result<void> check_way(const std::string& folder, const Account& account);
 

@@ -85,18 +85,21 @@ Task<Result<Submitted>> JobService::submit(JobSpec spec) {
     return submit(JobRequest{.spec = std::move(spec), .policy = PolicyWish::chosen}, WallTime{});
 }
 
-Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now) {
+Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now,
+                                           std::optional<ByAttempt> by) {
     if (auto wrong = find_fault(request)) co_return wrong->error;
     if (auto wrong = why_not_earlier(request, 0)) co_return *wrong;
     if (!commits_.healthy()) co_return no_store();
     auto change = change_of(std::move(request), now, {});
+    change.by = by;
     dispatcher_.alarm().ring();  // its claim can be part of the same commit
     auto reply = co_await commits_.commit(Lane::submits, std::move(change));
     if (!reply) co_return reply.error();
     co_return std::get<Submitted>(*reply);
 }
 
-Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> requests, WallTime now) {
+Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> requests, WallTime now,
+                                                  std::optional<ByAttempt> by) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
         if (auto wrong = find_fault(requests[i]))
             co_return SubmittedAll(RefusedJob{i, std::move(wrong->error), std::move(wrong->field)});
@@ -107,7 +110,7 @@ Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> reques
     std::vector<Submit> submits;
     submits.reserve(requests.size());
     for (auto& request : requests) submits.push_back(change_of(std::move(request), now, submits));
-    SubmitAll change{std::move(submits)};
+    SubmitAll change{std::move(submits), by};
     dispatcher_.alarm().ring();
     auto reply = co_await commits_.commit(Lane::submits, std::move(change));
     if (!reply) co_return reply.error();
@@ -130,9 +133,8 @@ Task<Result<CallbackAdded>> JobService::add_callback(JobId job, Callback callbac
     co_return std::get<CallbackAdded>(*reply);
 }
 
-Task<Result<Cancelled>> JobService::cancel(JobId job) {
-    const Cancel change{job};
-    auto reply = co_await commits_.commit(Lane::reports, change);
+Task<Result<Cancelled>> JobService::cancel(Cancel change) {
+    auto reply = co_await commits_.commit(Lane::reports, std::move(change));
     if (!reply) co_return reply.error();
     auto cancelled = std::get<Cancelled>(*reply);
     if (cancelled.running && cancelled.session)
@@ -149,9 +151,7 @@ Task<Result<JobView>> JobService::job(JobId id) {
     co_return std::move(found->front());
 }
 
-Task<Result<void>> JobService::hold(JobId job) { return apply(Hold{job, true}); }
-
-Task<Result<void>> JobService::unhold(JobId job) { return apply(Hold{job, false}); }
+Task<Result<void>> JobService::hold(Hold change) { return apply(std::move(change)); }
 
 // One that can be reached is stopped first, whatever the person says about it.
 Task<Result<void>> JobService::make_sure_it_is_dead(OldProcess old, bool may_still_run) {

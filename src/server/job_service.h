@@ -48,17 +48,18 @@ public:
     // stored. outcome_unknown: ask again with the same idempotency key.
     Task<Result<Submitted>> submit(JobSpec spec);
     // The same for a job that may have a delay, which counts from `now`.
-    Task<Result<Submitted>> submit(JobRequest request, WallTime now);
+    Task<Result<Submitted>> submit(JobRequest request, WallTime now,
+                                   std::optional<ByAttempt> by = {});
     // All or nothing, in one transaction.
-    Task<Result<SubmittedAll>> submit_all(std::vector<JobRequest> requests, WallTime now);
+    Task<Result<SubmittedAll>> submit_all(std::vector<JobRequest> requests, WallTime now,
+                                          std::optional<ByAttempt> by = {});
     // Durable when answered: a callback of a job that has ended, or will (P7).
     Task<Result<CallbackAdded>> add_callback(JobId job, Callback callback);
     // Durable when answered (E1).
-    Task<Result<Cancelled>> cancel(JobId job);
+    Task<Result<Cancelled>> cancel(Cancel change);
     // With its newest attempt alone.
     Task<Result<JobView>> job(JobId id);
-    Task<Result<void>> hold(JobId job);
-    Task<Result<void>> unhold(JobId job);
+    Task<Result<void>> hold(Hold change);
     // A process that may still run is stopped if it can be reached (E2): before a release, which
     // waits for its end, and after a discard. conflict: it may live where nobody hears us.
     Task<Result<void>> deal_with_quarantined(DealWithQuarantined act);

@@ -120,6 +120,19 @@ ParsedRequest parse_body(JobRequest::Kind kind, std::string_view size_text, std:
     return {std::move(request), {}, *size};
 }
 
+// "METHOD TARGET SIZE", and so many bytes.
+ParsedRequest parse_call(std::string_view line, std::string_view rest) {
+    const std::string method(take_word(line));
+    const std::string target(take_word(line));
+    if ((method != "GET" && method != "POST") || !target.starts_with('/'))
+        return refuse("a call is `call GET|POST TARGET SIZE`, and TARGET begins with a slash");
+    auto parsed = parse_body(JobRequest::Kind::call, line, rest);
+    if (!parsed.request) return parsed;
+    parsed.request->method = method;
+    parsed.request->target = target;
+    return parsed;
+}
+
 }  // namespace
 
 std::optional<WallTime> parse_date(std::string_view text) {
@@ -164,8 +177,10 @@ ParsedRequest parse_request(std::string_view buffer) {
         parsed = parse_verdict(line);
     else if (word == "result")
         parsed = parse_body(JobRequest::Kind::result, line, rest);
+    else if (word == "call")
+        parsed = parse_call(line, rest);
     else
-        return refuse("a request is progress, begin, checkpoint, verdict or result");
+        return refuse("a request is progress, begin, checkpoint, verdict, result or call");
     if (parsed.request) parsed.consumed += end + 1;
     return parsed;
 }

@@ -14,9 +14,11 @@ inline constexpr std::size_t request_line_max = 4096;  // with its newline
 inline constexpr std::size_t request_body_max = std::size_t{1} << 20;
 
 struct JobRequest {
-    enum class Kind { progress, begin, checkpoint, verdict, result } kind = Kind::begin;
+    enum class Kind { progress, begin, checkpoint, verdict, result, call } kind = Kind::begin;
     int percent = 0;
-    std::string body;                    // of a checkpoint or a result; the text of a progress
+    std::string body;    // of a checkpoint, result or call; a progress's text
+    std::string method;  // of a call
+    std::string target;
     Cause verdict = Cause::exit;         // of a verdict
     std::optional<WallTime> verdict_at;  // of `verdict at`
 };

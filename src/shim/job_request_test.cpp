@@ -21,10 +21,16 @@ TEST(JobRequestText, is_understood_as_the_page_says) {
     const auto checkpoint = parse_request("checkpoint 3\na\nbrest");
     EXPECT_EQ(checkpoint.request->body, "a\nb");
     EXPECT_EQ(checkpoint.consumed, 16U);
+    const auto call = parse_request("call POST /v1/jobs?x=1 2\n{}rest");
+    EXPECT_EQ(call.request->kind, Kind::call);
+    EXPECT_EQ(call.request->method, "POST");
+    EXPECT_EQ(call.request->target, "/v1/jobs?x=1");
+    EXPECT_EQ(call.request->body, "{}");
 }
 
 TEST(JobRequestText, waits_for_the_rest) {
-    for (const std::string_view text : {"", "beg", "begin", "checkpoint 3\nab"}) {
+    for (const std::string_view text :
+         {"", "beg", "begin", "checkpoint 3\nab", "call GET /v1/jobs 3\nab"}) {
         const auto parsed = parse_request(text);
         EXPECT_FALSE(parsed.request) << text;
         EXPECT_EQ(parsed.problem, "") << text;
@@ -38,7 +44,9 @@ TEST(JobRequestText, is_refused_with_a_reason) {
           std::string("progress 101\n"), std::string("progress -1\n"), std::string("verdict\n"),
           std::string("verdict retry now\n"), std::string("verdict at soon\n"),
           std::string("checkpoint\n"), std::string("checkpoint 1048577\n"),
-          std::string("result 1\n{"), long_line}) {
+          std::string("result 1\n{"), std::string("call PUT /v1/jobs 0\n"),
+          std::string("call GET v1/jobs 0\n"), std::string("call GET /v1/jobs\n"),
+          std::string("call GET /v1/jobs x\n"), long_line}) {
         const auto parsed = parse_request(text);
         EXPECT_FALSE(parsed.request) << text;
         EXPECT_NE(parsed.problem, "") << text;

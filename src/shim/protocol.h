@@ -1,7 +1,9 @@
 // The talk between a worker and its shim: records over a stream socket on one machine.
-//   worker to shim   start GO LEASE | renew LEASE | kill CAUSE | answer NUMBER 0-or-1
+//   worker to shim   start GO LEASE | renew LEASE | kill CAUSE | answer NUMBER 0-or-1 |
+//                    reply NUMBER STATUS LF body
 //   shim to worker   started | printed | progress PERCENT SP text | begin NUMBER |
-//                    checkpoint NUMBER LF body | ended RESULT
+//                    checkpoint NUMBER LF body | call NUMBER METHOD TARGET LF body |
+//                    ended RESULT
 // GO and LEASE are instants of the boot clock in microseconds; GO is `-` if there is none. RESULT
 // is the text of result.json, or empty: then it is to be read from disk. Records with other names
 // are skipped by both sides.
@@ -23,6 +25,8 @@ inline constexpr std::string_view start = "start";
 inline constexpr std::string_view renew = "renew";
 inline constexpr std::string_view kill = "kill";
 inline constexpr std::string_view answer = "answer";
+inline constexpr std::string_view reply = "reply";
+inline constexpr std::string_view call = "call";
 inline constexpr std::string_view started = "started";
 inline constexpr std::string_view printed = "printed";
 inline constexpr std::string_view progress = "progress";
@@ -67,6 +71,58 @@ inline std::optional<AnswerTalk> parse_answer(std::string_view text) {
     const auto number = number_in<std::uint64_t>(text.substr(0, space));
     if (!number || space == std::string_view::npos) return std::nullopt;
     return AnswerTalk{*number, text.substr(space + 1) == "1"};
+}
+
+// Views are of what was parsed.
+struct CallTalk {
+    std::uint64_t number = 0;
+    std::string_view method;
+    std::string_view target;
+    std::string_view body;
+};
+struct ReplyTalk {
+    std::uint64_t number = 0;
+    std::uint32_t status = 0;
+    std::string_view body;
+};
+
+inline std::string to_text(const CallTalk& call) {
+    auto text = std::to_string(call.number) + " ";
+    text.append(call.method).append(1, ' ').append(call.target).append(1, '\n').append(call.body);
+    return text;
+}
+inline std::string to_text(const ReplyTalk& reply) {
+    auto text = std::to_string(reply.number) + " " + std::to_string(reply.status) + "\n";
+    return text.append(reply.body);
+}
+
+// "word rest": takes the word off the front.
+inline std::string_view take_talk_word(std::string_view& line) {
+    const auto space = line.find(' ');
+    const auto word = line.substr(0, space);
+    line = space == std::string_view::npos ? std::string_view{} : line.substr(space + 1);
+    return word;
+}
+
+inline std::optional<CallTalk> parse_call(std::string_view text) {
+    const auto end = text.find('\n');
+    if (end == std::string_view::npos) return std::nullopt;
+    auto line = text.substr(0, end);
+    const auto number = number_in<std::uint64_t>(take_talk_word(line));
+    CallTalk call{.method = take_talk_word(line), .target = line, .body = text.substr(end + 1)};
+    if (!number || call.method.empty() || call.target.empty()) return std::nullopt;
+    call.number = *number;
+    return call;
+}
+
+inline std::optional<ReplyTalk> parse_reply(std::string_view text) {
+    const auto end = text.find('\n');
+    if (end == std::string_view::npos) return std::nullopt;
+    auto line = text.substr(0, end);
+    const auto number = number_in<std::uint64_t>(take_talk_word(line));
+    const auto status = number_in<std::uint32_t>(line);
+    if (!number || !status) return std::nullopt;
+    return ReplyTalk{*number, *status, text.substr(end + 1)};
 }
 
 inline std::optional<Cause> cause_named(std::string_view name) {

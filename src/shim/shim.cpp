@@ -17,6 +17,7 @@ constexpr Duration printed_pause = milliseconds(100);
 // A shim that has started nothing and hears of no worker goes, and says that it did not run.
 constexpr Duration unstarted_patience = minutes(2);
 constexpr int reads_in_a_row = 16;
+const std::string no_answer = "error not_committed no server has answered it";
 
 Fd watch_children() {
     sigset_t children;
@@ -59,6 +60,7 @@ void Shim::act_on_time() {
     }
     if (phase_ == Phase::running) clear_tree();
     while (!asks_.empty() && now >= asks_.front().give_up_at) answer_ask(false);
+    while (!calls_.empty() && now >= calls_.front().give_up_at) answer_call(no_answer);
     if (printed_untold_ && now >= may_tell_printed_at_) say_printed();
     if (progress_untold_ && now >= may_tell_progress_at_) say_progress();
     if (phase_ == Phase::ended && now >= write_again_at_) write_result();
@@ -77,6 +79,7 @@ int Shim::wait_ms() const {
     const bool sweeping = phase_ == Phase::running && (leader_status_ || killing_);
     if (sweeping) until(sweep_at_);
     if (!asks_.empty()) until(asks_.front().give_up_at);
+    if (!calls_.empty()) until(calls_.front().give_up_at);
     if (printed_untold_) until(may_tell_printed_at_);
     if (progress_untold_) until(may_tell_progress_at_);
     if (phase_ == Phase::ended) until(write_again_at_);
@@ -149,7 +152,9 @@ void Shim::on_worker() {
     if (phase_ == Phase::running) link_.send(talk::started);
     progress_untold_ = progress_.has_value();
     for (auto& ask : asks_) ask.told = false;
+    for (auto& call : calls_) call.told = false;
     tell_next_ask();
+    tell_next_call();
 }
 
 void Shim::on_record(const Record& record) {
@@ -157,6 +162,7 @@ void Shim::on_record(const Record& record) {
     if (record.name == talk::start) return on_start(record.bytes);
     if (record.name == talk::renew) return on_renew(record.bytes);
     if (record.name == talk::answer) return on_answer(record.bytes);
+    if (record.name == talk::reply) return on_reply(record.bytes);
     if (record.name == talk::kill) return kill(cause_named(record.bytes).value_or(Cause::cut_off));
 }
 
@@ -196,6 +202,13 @@ std::optional<std::string> Shim::on_request(std::uint64_t connection, JobRequest
         case Kind::result: result_ = std::move(request.body); return "ok";
         case Kind::begin:
         case Kind::checkpoint: break;
+        case Kind::call:
+            calls_.push_back({.connection = connection,
+                              .number = ++last_call_,
+                              .request = std::move(request),
+                              .give_up_at = shim_mono_now() + ask_patience});
+            tell_next_call();
+            return std::nullopt;
     }
     asks_.push_back({.connection = connection,
                      .number = ++last_ask_,
@@ -208,7 +221,9 @@ std::optional<std::string> Shim::on_request(std::uint64_t connection, JobRequest
 // Nobody waits for the answer any more. What was told to the worker stays: it may be committed,
 // and the next answer is about it.
 void Shim::on_hang_up(std::uint64_t connection) {
-    std::erase_if(asks_, [&](const Ask& ask) { return ask.connection == connection && !ask.told; });
+    const auto is_over = [&](const Ask& ask) { return ask.connection == connection && !ask.told; };
+    std::erase_if(asks_, is_over);
+    std::erase_if(calls_, is_over);
 }
 
 // One at a time: the worker answers in order, and numbers must rise as they are committed.
@@ -231,6 +246,35 @@ void Shim::answer_ask(bool committed) {
     job_socket_.answer(ask.connection,
                        committed ? "ok" : "error not_committed the server has not committed it");
     tell_next_ask();
+}
+
+// One at a time: so a job costs its worker and its server one request at once.
+void Shim::tell_next_call() {
+    if (calls_.empty() || calls_.front().told || !link_.connected()) return;
+    auto& call = calls_.front();
+    call.told = true;
+    link_.send(talk::call, to_text(CallTalk{.number = call.number,
+                                            .method = call.request.method,
+                                            .target = call.request.target,
+                                            .body = call.request.body}));
+}
+
+void Shim::on_reply(std::string_view bytes) {
+    const auto reply = parse_reply(bytes);
+    // It may be about one that was given up.
+    if (!reply || calls_.empty() || calls_.front().number != reply->number) return;
+    auto line = "ok " + std::to_string(reply->status) + " ";
+    line.append(reply->body);
+    // An answer is one line, whatever a server has sent.
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    answer_call(line);
+}
+
+void Shim::answer_call(const std::string& line) {
+    const auto connection = calls_.front().connection;
+    calls_.pop_front();
+    job_socket_.answer(connection, line);
+    tell_next_call();
 }
 
 }  // namespace perdure

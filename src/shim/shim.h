@@ -20,6 +20,7 @@
 #include "shim/format/order.h"
 #include "shim/job_socket.h"
 #include "shim/output_log.h"
+#include "shim/usage.h"
 #include "shim/worker_link.h"
 
 namespace perdure {
@@ -64,6 +65,9 @@ private:
     void on_hang_up(std::uint64_t connection) override;
     void tell_next_ask();
     void answer_ask(bool committed);
+    void tell_next_call();
+    void answer_call(const std::string& line);
+    void on_reply(std::string_view bytes);
 
     // Starting (shim_start.cpp)
     void try_exec();
@@ -119,12 +123,16 @@ private:
     MonoTime sweep_at_;   // the next pass over what is left of the tree
     Duration ran_for_;
     std::uint64_t peak_memory_ = 0;
+    Usage usage_;         // of what was reaped
+    Usage group_before_;  // of the cgroup, before the start
     std::uint64_t oom_kills_before_ = 0;
     std::optional<Killing> killing_;
     bool exited_before_kill_ = false;
 
     std::deque<Ask> asks_;
     std::uint64_t last_ask_ = 0;
+    std::deque<Ask> calls_;  // apart: a server answers them as it can
+    std::uint64_t last_call_ = 0;
     bool clean_ = false;
     std::optional<JobRequest> verdict_;
     std::optional<JobRequest> progress_;

@@ -153,8 +153,8 @@ std::vector<JobId> Story::submit_many(std::size_t count, Work work) {
 
 Story::Asked<Cancelled> Story::cancel(JobId job) {
     const auto before = view(job);
-    auto asked =
-        wait_for(send<Cancelled>("cancel", [job](JobService& jobs) { return jobs.cancel(job); }));
+    auto asked = wait_for(
+        send<Cancelled>("cancel", [job](JobService& jobs) { return jobs.cancel(Cancel{job}); }));
     using Kind = CancelDecision::Kind;
     if (asked.is_ok() && asked.answer->value().kind != Kind::already_ended)
         simulation_.history().cancels[job] = {view(job).epoch, before.generation};
@@ -171,7 +171,7 @@ Story::Asked<bool> Story::deal_with(JobId job, QuarantineAction action, bool may
 }
 
 void Story::hold_job(JobId job) {
-    wait_for(send<bool>("hold", [job](JobService& jobs) { return as_bool(jobs.hold(job)); }));
+    wait_for(send<bool>("hold", [job](JobService& jobs) { return as_bool(jobs.hold(Hold{job})); }));
 }
 
 void Story::pause_queue(bool paused) {

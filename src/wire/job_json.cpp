@@ -92,6 +92,20 @@ const Field* field_of(std::string_view name) {
     return found == spec_fields.end() ? nullptr : found;
 }
 
+using WhoField = JsonField<Who>;
+constexpr std::array who_fields = {
+    WhoField{"name", [](At at, Who& w) { at.read(w.name); }},
+    WhoField{"uid", [](At at, Who& w) { at.read(w.uid); }},
+};
+
+void read_parent(At at, std::optional<AttemptKey>& into) {
+    static constexpr std::array fields = {
+        JsonField<AttemptKey>{"job", [](At a, AttemptKey& key) { a.read(key.job); }},
+        JsonField<AttemptKey>{"epoch", [](At a, AttemptKey& key) { a.read(key.epoch.value); }},
+    };
+    read_fields<AttemptKey>(at, fields, into.emplace());
+}
+
 void write_texts(JsonWriter& out, std::string_view name, const std::vector<std::string>& texts) {
     if (texts.empty()) return;
     out.key(name);
@@ -267,7 +281,28 @@ void read_spec(const JsonCursor& at, JobSpec& into) {
         if (const auto* field = field_of(name)) return field->read(member, into);
         if (name == "retry_of") return member.read(into.retry_of);
         if (name == "callback_of") return read_callback_of(member, into);
+        if (name == "submitted_by") return read_fields<Who>(member, who_fields, into.submitted_by);
+        if (name == "parent") return read_parent(member, into.parent);
     });
+}
+
+// A worker must know as whom it may have to run the job, and nothing else.
+void write_submitter(JsonWriter& out, const JobSpec& spec, EnvValues values) {
+    const auto& who = spec.submitted_by;
+    const bool for_people = values == EnvValues::masked;
+    if (who.uid || (for_people && !who.name.empty())) {
+        out.key("submitted_by");
+        out.begin_object();
+        if (for_people && !who.name.empty()) out.field("name", who.name);
+        if (who.uid) out.field("uid", *who.uid);
+        out.end_object();
+    }
+    if (!for_people || !spec.parent) return;
+    out.key("parent");
+    out.begin_object();
+    out.field("job", spec.parent->job);
+    out.field("epoch", spec.parent->epoch.value);
+    out.end_object();
 }
 
 void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields, EnvValues values) {
@@ -300,6 +335,7 @@ void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields, EnvValu
     write_resources(out, spec.resources);
     if (spec.retry_of) out.field("retry_of", *spec.retry_of);
     write_relations(out, spec, fields);
+    write_submitter(out, spec, values);
 }
 
 }  // namespace perdure

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/job/batch.h"
 #include "core/job/job.h"
+#include "core/job/submit.h"
 #include "core/policy/policy_book.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
@@ -41,6 +41,9 @@ enum class SpecFields { all, changed };
 enum class EnvValues { masked, plain };
 // Fields only: the caller begins and ends the object. The environment of callbacks is masked.
 void write_spec(JsonWriter& out, const JobSpec& spec, SpecFields fields, EnvValues values);
+
+// `submitted_by` and `parent`, if they are known: a part of write_spec().
+void write_submitter(JsonWriter& out, const JobSpec& spec, EnvValues values);
 
 // JSON text without spaces and with sorted names: equal values have equal texts.
 std::string canonical(const JsonNode& value);

@@ -19,8 +19,9 @@ constexpr auto hang = seconds(10);  // of an armed fault: no start is waited for
 
 }  // namespace
 
-Supervisor::Supervisor(WorkerContext& context, AttemptTable& table, Session& session)
-    : context_(context), table_(table), session_(session) {}
+Supervisor::Supervisor(WorkerContext& context, AttemptTable& table, Session& session,
+                       InsideCalls& inside)
+    : context_(context), table_(table), session_(session), inside_(inside) {}
 
 void Supervisor::adopt(const WorkerLife& life) {
     for (const auto& found : life.found) adopt_one(found);
@@ -311,6 +312,7 @@ void Supervisor::on_event(ProcessEvent event) {
         case ProcessEvent::Kind::progress: on_note(std::move(event)); break;
         case ProcessEvent::Kind::begin:
         case ProcessEvent::Kind::checkpoint: on_progress(std::move(event)); break;
+        case ProcessEvent::Kind::call: inside_.take(std::move(event)); break;
     }
 }
 

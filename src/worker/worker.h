@@ -64,6 +64,7 @@ private:
     WorkerContext context_;
     AttemptTable table_;
     Session session_;
+    InsideCalls inside_;
     Supervisor supervisor_;
     Watch watch_;
     Opener opener_;

@@ -322,6 +322,63 @@ TEST_F(WorkerTest, a_checkpoint_succeeds_only_after_the_server_has_committed_it)
     EXPECT_EQ(processes.answers, (std::vector{true, false}));
 }
 
+TEST_F(WorkerTest, what_a_job_asks_is_repeated_until_a_server_answers) {
+    begin();
+    give(attempt_a, 1);
+    servers.on_inside = [](const InsideCall&) -> Result<InsideReply> {
+        return error(Errc::outcome_unknown, "the reply was lost");
+    };
+    processes.call(attempt_a, 7);
+    clock.pass(seconds(5));
+    EXPECT_GE(servers.inside_calls.size(), 3U);
+    EXPECT_TRUE(processes.replies.empty());
+    servers.on_inside = nullptr;
+    clock.pass(seconds(2));
+    ASSERT_EQ(processes.replies.size(), 1U);
+    EXPECT_EQ(processes.replies[0].first, 7U);
+    EXPECT_EQ(processes.replies[0].second.status, 200U);
+    for (const auto& call : servers.inside_calls) {
+        EXPECT_EQ(call.number, 7U);
+        EXPECT_EQ(call.attempt, attempt_a);
+        EXPECT_EQ(call.session, worker->session().id());
+    }
+}
+
+TEST_F(WorkerTest, what_a_job_asks_is_given_up_when_no_server_answers) {
+    begin();
+    give(attempt_a, 1);
+    servers.on_inside = [](const InsideCall&) -> Result<InsideReply> {
+        return error(Errc::unavailable, "no");
+    };
+    processes.call(attempt_a, 1);
+    clock.pass(minutes(1));
+    ASSERT_EQ(processes.replies.size(), 1U);
+    EXPECT_EQ(processes.replies[0].second.status, 503U);
+}
+
+// [P2]: and the session must still be the one that asked.
+TEST_F(WorkerTest, what_a_replaced_attempt_asks_is_fenced) {
+    begin();
+    give(attempt_a, 1);
+    servers.on_inside = [](const InsideCall&) -> Result<InsideReply> {
+        return error(Errc::fenced, "O1/not_the_running_attempt");
+    };
+    processes.call(attempt_a, 1);
+    clock.pass(seconds(1));
+    ASSERT_EQ(processes.replies.size(), 1U);
+    EXPECT_EQ(processes.replies[0].second.status, 409U);
+    EXPECT_NE(processes.replies[0].second.body.find("\"fenced\""), std::string::npos);
+}
+
+TEST_F(WorkerTest, what_an_attempt_asks_that_is_not_here_is_answered_at_once) {
+    begin();
+    processes.call(attempt_b, 3);
+    clock.pass(milliseconds(10));
+    ASSERT_EQ(processes.replies.size(), 1U);
+    EXPECT_EQ(processes.replies[0].second.status, 503U);
+    EXPECT_TRUE(servers.inside_calls.empty());
+}
+
 TEST_F(WorkerTest, drain_hands_back_then_evicts_and_ends_when_all_is_acknowledged) {
     begin();
     give(attempt_a, 1);
@@ -354,6 +411,21 @@ TEST_F(WorkerTest, detach_asks_for_a_long_lease_and_leaves_its_shims) {
     EXPECT_EQ(processes.renewed.back(), before + seconds(60));
     EXPECT_TRUE(processes.killed.empty());
     EXPECT_TRUE(worker->finished()) << worker->waiting_for().front();
+}
+
+// A person who stops it twice wants to go on later, not to lose what runs.
+TEST_F(WorkerTest, detach_while_it_drains_leaves_what_still_runs) {
+    begin();
+    give(attempt_a, 1);
+    worker->drain();
+    clock.pass(seconds(3));
+    EXPECT_FALSE(worker->finished());
+    worker->detach();
+    clock.pass(seconds(1));
+    EXPECT_EQ(servers.heartbeats.back().lease, seconds(60));
+    EXPECT_TRUE(worker->finished()) << worker->waiting_for().front();
+    clock.pass(seconds(60));
+    EXPECT_TRUE(processes.killed.empty()) << "the drain is over";
 }
 
 // O9: a rest would stop all work on this host because somebody killed its worker three times.

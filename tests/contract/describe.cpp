@@ -183,6 +183,8 @@ std::string describe(const JobView& job) {
         all += fmt::format(" cause={} rule={} may_have_run={} discarded={} at={} on={} until={}",
                            to_string(job.cause), job.rule, job.may_have_run, job.discarded,
                            text(job.ended_at), text(job.ended_on), text(job.forget_at));
+    for (const auto& act : job.acts)
+        all += fmt::format(" {} by `{}` on {}", to_string(act.kind), act.by, act.on.us);
     all += "\n";
     for (const auto& attempt : job.attempts) all += text(attempt);
     if (job.run) all += text(*job.run);

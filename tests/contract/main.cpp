@@ -55,6 +55,7 @@ constexpr std::array store_bugs = {
     Bug::unstarted_called_lost,
     Bug::turns_forgotten,
     Bug::debt_forgotten,
+    Bug::child_of_a_replaced_attempt,
     Bug::unloaded_taken_for_absent,
     Bug::takeover_shortens_the_lease,
     Bug::old_session_says_did_not_run,

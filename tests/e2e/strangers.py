@@ -281,6 +281,92 @@ def a_token_lets_in_as_far_as_its_role(instance):
 
 
 @TABLE.row
+def both_addresses_of_the_port_are_the_servers(instance):
+    """Whoever had the other one would get what is meant for `localhost`."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return "there is no IPv6 here"
+    instance.start()
+    six = ("import http.client,sys\n"
+           "c=http.client.HTTPConnection('::1',int(sys.argv[1]),timeout=10)\n"
+           "c.request('GET','/v1/jobs');print(c.getresponse().status)\n")
+    for uid, status in ((OWNER, "200"), (0, "200"), (STRANGER, "401")):
+        done = subprocess.run(as_user(uid, sys.executable, "-c", six, str(instance.port)),
+                              capture_output=True, text=True, timeout=30)
+        expect(done.stdout.strip() == status, uid, done.stdout, done.stderr)
+    instance.stop()
+    squatter = subprocess.Popen(
+        as_user(STRANGER, sys.executable, "-c",
+                "import socket,sys\n"
+                "l=socket.create_server(('::1',int(sys.argv[1])),family=socket.AF_INET6)\n"
+                "print('up',flush=True);l.accept()\n", str(instance.port)),
+        stdout=subprocess.PIPE, text=True)
+    try:
+        expect(squatter.stdout.readline() == "up\n", "it listens")
+        tried = instance.cli(OWNER, "up", "--data", instance.data, "--listen",
+                             f"127.0.0.1:{instance.port}")
+        expect(tried.returncode != 0 and "::1 is taken" in tried.stderr, tried.stderr)
+    finally:
+        squatter.kill()
+        squatter.wait()
+    return None
+
+
+@TABLE.row
+def guess_tokens_over_many_connections(instance):
+    """Eight wrong ones at once wait one behind another, by the account; others wait for nobody."""
+    instance.start()
+    made = instance.cli(OWNER, "token", "create", "watch", "--role", "viewer", "--data",
+                        instance.data)
+    began = time.monotonic()
+    code = ("import http.client,sys,threading\n"
+            "def one(n):\n"
+            " c=http.client.HTTPConnection('127.0.0.1',int(sys.argv[1]),timeout=60)\n"
+            " c.request('GET','/v1/jobs',headers={'Authorization':'Bearer wrong%d'%n})\n"
+            " assert c.getresponse().status==401\n"
+            "all=[threading.Thread(target=one,args=(n,)) for n in range(6)]\n"
+            "[t.start() for t in all];[t.join() for t in all]\n")
+    guesser = subprocess.Popen(as_user(STRANGER, sys.executable, "-c", code, str(instance.port)))
+    header = {"Authorization": "Bearer " + made.stdout.strip()}
+    expect(ask_as(STRANGER, instance, "GET", "/v1/jobs", headers=header)[0] == 200, "right ones")
+    instance.owners_work_goes_on()
+    expect(guesser.wait(60) == 0, "all were refused")
+    # 0.25 + 0.5 + 1 + 2 + 4 + 4 s, one behind another.
+    expect(time.monotonic() - began > 11, time.monotonic() - began)
+
+
+@TABLE.row
+def go_on_listening_with_a_revoked_token(instance):
+    instance.start()
+    made = instance.cli(OWNER, "token", "create", "watch", "--role", "viewer", "--data",
+                        instance.data)
+    job = instance.cli(OWNER, "submit", "--data", instance.data, "--", "sleep",
+                       "1000").stdout.strip()
+    header = {"Authorization": "Bearer " + made.stdout.strip()}
+    streams = []
+    for path in (f"/v1/jobs/{job}/logs?follow=job", f"/v1/jobs/{job}/wait?for=4m"):
+        code = ("import http.client,json,sys,time\n"
+                "port,path,headers=json.loads(sys.argv[1])\n"
+                "c=http.client.HTTPConnection('127.0.0.1',port,timeout=60)\n"
+                "c.request('GET',path,headers=headers)\n"
+                "print('asked',flush=True)\n"
+                "try: a=c.getresponse();print(a.status,a.read())\n"
+                "except Exception as e: print('broke',type(e).__name__)\n")
+        streams.append(subprocess.Popen(
+            as_user(STRANGER, sys.executable, "-c", code,
+                    json.dumps([instance.port, path, header])), stdout=subprocess.PIPE, text=True))
+        expect(streams[-1].stdout.readline() == "asked\n", "it listens")
+    time.sleep(1)
+    expect(all(each.poll() is None for each in streams), "they listen")
+    expect(instance.cli(OWNER, "token", "revoke", "watch", "--data", instance.data).returncode == 0,
+           "revoked")
+    for each in streams:
+        said = each.communicate(timeout=5)[0]
+        expect("200" not in said or "IncompleteRead" in said or "broke" in said, said)
+
+
+@TABLE.row
 def an_account_that_is_named_needs_no_token(instance):
     instance.start("--allow-user", f"{STRANGER}:viewer")
     expect(ask_as(STRANGER, instance, "GET", "/v1/jobs")[0] == 200, "a viewer may read")

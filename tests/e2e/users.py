@@ -5,14 +5,16 @@ bare numbers, so nothing has to be made or removed on the host. One table; each 
     users.py [NAME...]
 """
 import hashlib
+import json
 import os
+import pwd
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 
-from instance import PERDURE, Instance, environment_of, run_cli
+from instance import PERDURE, Instance, Refused, environment_of, run_cli
 from table import Table, expect, until
 
 SERVER = 54320  # the server's user, where it is another one
@@ -45,6 +47,11 @@ class Host(Instance):
                 if uid_of(pid) == JOB and any(self.directory.encode() in part
                                               for part in environment_of(pid))]
 
+    def processes_of(self, job, epoch):
+        wanted = {f"PERDURE_JOB={job}".encode(), f"PERDURE_EPOCH={epoch}".encode()}
+        return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+                if wanted <= set(environment_of(pid))]
+
     def files_of_jobs(self):
         found = []
         for folder, folders, files in os.walk(self.state):
@@ -63,6 +70,14 @@ def uid_of(pid):
         return os.stat(f"/proc/{pid}").st_uid
     except OSError:
         return None
+
+
+def command_of(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return []
 
 
 TABLE = Table(lambda row: Host(), is_started=False)
@@ -233,15 +248,228 @@ def what_cannot_be_is_refused_with_a_sentence(host):
 
     state = ("--state", host.state)
     expect("no user `no-such-user`" in refusal(*state, "--user", "no-such-user"))
-    expect("submitter" in refusal(*state, "--user", "submitter"))
     plain = ("setpriv", f"--reuid={SERVER}", f"--regid={SERVER}", "--clear-groups")
     with tempfile.TemporaryDirectory() as own:
         os.chown(own, SERVER, SERVER)
         said = refusal("--state", own + "/state", "--user", str(JOB), prefix=plain)
         expect("CAP_SETUID, CAP_SETGID, CAP_KILL, CAP_CHOWN" in said, said)
+        said = refusal("--state", own + "/state", "--user", "submitter", prefix=plain)
+        expect("CAP_SETUID, CAP_SETGID, CAP_KILL, CAP_CHOWN" in said, said)
     os.chmod(host.directory, 0o700)
     said = refusal(*host.args)
     expect(f"may not pass {host.directory}" in said, said)
+
+
+# --- jobs of whoever submitted them ---------------------------------------------------------------
+
+SUBMITTER = pwd.getpwnam("daemon")  # accounts that every host has
+OTHER = pwd.getpwnam("games")
+
+ASK = """
+import http.client, json, sys
+port, method, path, body, token = json.loads(sys.argv[1])
+c = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+headers = {"Content-Type": "application/json"}
+if token: headers["Authorization"] = "Bearer " + token
+c.request(method, path, json.dumps(body) if body is not None else None, headers)
+a = c.getresponse()
+print(a.status, a.read().decode())
+"""
+
+
+def ask_as(account, host, method, path, body=None, token=None):
+    done = subprocess.run(
+        ["setpriv", f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups",
+         sys.executable, "-c", ASK, json.dumps([host.port, method, path, body, token])],
+        capture_output=True, text=True, timeout=30, cwd="/", check=False)
+    status, _, text = done.stdout.partition(" ")
+    expect(status.isdigit(), done.stdout, done.stderr)
+    return int(status), json.loads(text)
+
+
+def submit_as(account, host, script, **fields):
+    status, made = ask_as(account, host, "POST", "/v1/jobs",
+                          {"argv": ["sh", "-c", script], "policy": "never", **fields})
+    expect(status == 201, status, made)
+    return made["id"]
+
+
+def as_submitters(host, *more):
+    host.args = ["--state", host.state, "--user", "submitter", "--allow-user", "daemon",
+                 "--allow-user", "games", *more]
+    host.start()
+
+
+def ended(host, job):
+    host.wait_until_ended([job], 40)
+    return host.job(job)
+
+
+def why(host, job):
+    return json.dumps(host.insist("GET", f"/v1/jobs/{job}/why")["blockers"])
+
+
+@TABLE.row
+def each_job_runs_as_whoever_submitted_it(host):
+    as_submitters(host)
+    for account in (SUBMITTER, OTHER):
+        job = ended(host, submit_as(account, host, "id -u; id -g; echo $USER; stat -c %u ."))
+        exits(job, 0)
+        expect(host.output(job).split() == [str(account.pw_uid), str(account.pw_gid),
+                                            account.pw_name, str(account.pw_uid)],
+               host.output(job))
+        expect(job["submitted_by"] == {"name": account.pw_name, "uid": account.pw_uid}, job)
+    shown = run_cli(host, "job", "show", job["id"]).stdout
+    expect(f"games (uid {OTHER.pw_uid})" in shown and "submitted by games" in shown, shown)
+    expect("games" in run_cli(host, "jobs").stdout, run_cli(host, "jobs").stdout)
+
+
+@TABLE.row
+def nobody_names_another_submitter(host):
+    as_submitters(host)
+    for body in ({"argv": ["id"], "submitted_by": {"name": "root", "uid": 0}},
+                 {"argv": ["id"], "parent": {"job": "0000000000001", "epoch": 1}}):
+        status, said = ask_as(SUBMITTER, host, "POST", "/v1/jobs", body)
+        expect(status == 400, status, said)
+    # A callback on another's job is one's own; a retry of another's job is theirs.
+    job = submit_as(OTHER, host, "exit 0", delay="2s")
+    status, said = ask_as(SUBMITTER, host, "POST", f"/v1/jobs/{job}/callbacks",
+                          {"on": "end", "job": {"argv": ["id", "-u"]}})
+    expect(status == 201, status, said)
+    made = ended(host, job)["callbacks"][0]["made"][0]["job"]
+    expect(host.output(ended(host, made)).strip() == str(SUBMITTER.pw_uid), host.job(made))
+    status, again = ask_as(SUBMITTER, host, "POST", f"/v1/jobs/{job}/retry")
+    expect(status == 201, again)
+    expect(ended(host, again["id"])["submitted_by"]["name"] == "games", host.job(again["id"]))
+
+
+@TABLE.row
+def who_has_no_account_is_not_run_and_why_says_so(host):
+    as_submitters(host)
+    token = run_cli(host, "token", "create", "deploy", "--role", "submitter").stdout.strip()
+    by_token = submit_as(SUBMITTER, host, "id -u", tenant="default")
+    status, made = ask_as(SUBMITTER, host, "POST", "/v1/jobs", {"argv": ["id"]}, token)
+    expect(status == 201, made)
+    by_root = host.submit({"argv": ["id"]})
+    ended(host, by_token)
+    for job, name in ((made["id"], "token deploy"), (by_root, "root")):
+        said = why(host, job)
+        expect("run each job as whoever submitted it" in said and name in said, said)
+        expect(host.job(job)["state"] == "ready" and not host.job(job)["attempts"], host.job(job))
+
+
+@TABLE.row
+def jobs_of_root_run_only_if_that_is_allowed(host):
+    as_submitters(host, "--set", "worker.root_submitters=true")
+    job = ended(host, host.submit({"argv": ["id", "-u"], "policy": "never"}))
+    expect(host.output(job).strip() == "0", host.output(job))
+
+
+# --- a job that submits others --------------------------------------------------------------------
+
+INSIDE = {"PATH": os.path.dirname(PERDURE) + ":/usr/bin:/bin"}
+
+
+@TABLE.row
+def a_job_submits_waits_and_cancels_through_its_socket(host):
+    host.start()
+    stranger = host.submit({"argv": ["sleep", "1000"], "delay": "1h"})
+    script = ("set -e; a=$(perdure submit -- sh -c 'exit 5'); set +e; "
+              "perdure job wait $a; echo waited $?; "
+              "b=$(perdure submit --delay 1h -- true); perdure job cancel $b; echo cancelled $?; "
+              f"perdure job cancel {stranger}; echo stranger $?; perdure jobs; echo jobs $?; "
+              "echo children $a $b; exit 0")
+    job = host.run(script, env=INSIDE)
+    said = host.output(job)
+    exits(job, 0, said)
+    expect("waited 5" in said and "cancelled 0" in said, said)
+    expect("stranger 0" not in said and "jobs 0" not in said, said)
+    children = said.split("children ")[1].split()[:2]
+    for child in map(host.job, children):
+        expect(child["parent"] == {"job": job["id"], "epoch": 1}, child)
+        expect(child["submitted_by"] == job["submitted_by"] == {"name": "root", "uid": 0}, child)
+    expect(host.job(children[1])["state"] == "cancelled", host.job(children[1]))
+    expect(host.job(children[1])["acts"][0]["by"] == "root", host.job(children[1]))
+    expect(host.job(stranger)["state"] == "scheduled", host.job(stranger))
+    shown = run_cli(host, "job", "show", children[0]).stdout
+    expect(f"{job['id']}, attempt 1" in shown, shown)
+
+
+@TABLE.row
+def what_a_job_submits_survives_the_death_of_its_worker_once(host):
+    """The worker is stopped while it is asked, and killed: the next one is asked again."""
+    host.start()
+    job = host.submit({"argv": ["sh", "-c", f"touch {host.theirs}/up; "
+                                f"while [ ! -e {host.theirs}/go ]; do sleep 0.05; done; "
+                                f"perdure submit -- true >{host.theirs}/id 2>{host.theirs}/said; "
+                                f"echo $? >{host.theirs}/code; sleep 1000"],
+                       "env": INSIDE})
+    until("the job to run", lambda: os.path.exists(host.theirs + "/up"))
+    old = host.pids("worker")
+    os.kill(old[0], signal.SIGSTOP)
+    with open(host.theirs + "/go", "w", encoding="utf-8"):
+        pass
+    until("the job to ask", lambda: any(b"submit" in part for pid in host.processes_of_jobs()
+                                        for part in command_of(pid)))
+    os.kill(old[0], signal.SIGKILL)
+    until("its answer", lambda: os.path.exists(host.theirs + "/code"))
+    with open(host.theirs + "/id", encoding="utf-8") as file:
+        child = file.read().strip()
+    shown = host.job(child)
+    expect(shown["parent"] == {"job": job, "epoch": 1}, shown)
+    same = [each for each in host.insist("GET", "/v1/jobs")["jobs"]
+            if each.get("parent", {}).get("job") == job]
+    expect(len(same) == 1, same)
+    expect(len(host.job(job)["attempts"]) == 1, "it was adopted")
+
+
+@TABLE.row
+def a_replaced_attempt_submits_nothing(host):
+    """Its worker is stopped until its lease is over and another one has the job; then its process,
+    which still lives, asks."""
+    host.args += ["--set", "timing.lease=3s", "--set", "timing.hold=1s"]
+    host.start()
+    script = (f"touch {host.theirs}/up-$PERDURE_EPOCH; "
+              f"while [ ! -e {host.theirs}/go ]; do sleep 0.05; done; "
+              f"perdure submit -- true >{host.theirs}/id-$PERDURE_EPOCH "
+              f"2>{host.theirs}/said-$PERDURE_EPOCH; sleep 1000")
+    job = host.submit({"argv": ["sh", "-c", script], "env": INSIDE, "policy": "forever"})
+    until("the job to run", lambda: os.path.exists(host.theirs + "/up-1"))
+    shown = host.job(job)
+    session = shown["session"]
+    old = host.pids("worker")
+    os.kill(old[0], signal.SIGSTOP)
+    second = subprocess.Popen(
+        [PERDURE, "worker", "--server", f"http://127.0.0.1:{host.port}", "--name", "second",
+         "--state", host.directory + "/second", "--user", str(JOB)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=dict(os.environ, HOME=host.directory,
+                 **dict([host.marker.split("=", 1)])), cwd="/")
+    try:
+        until("another attempt", lambda: os.path.exists(host.theirs + "/up-2"), 60)
+        # What the old worker would say for it, said now: the server's answer is certain.
+        for path, body in (("/v1/jobs", {"argv": ["touch", host.theirs + "/child"]}),
+                           (f"/v1/jobs/{job}/cancel", None)):
+            try:
+                host.ask("POST", "/v1/worker/inside",
+                         {"session": session, "job": job, "epoch": 1, "number": 1,
+                          "method": "POST", "target": path,
+                          "body": json.dumps(body) if body else ""})
+                raise AssertionError("a replaced attempt was answered")
+            except Refused as refused:
+                expect(refused.code == "fenced", refused.code)
+        with open(host.theirs + "/go", "w", encoding="utf-8"):
+            pass
+        os.kill(old[0], signal.SIGCONT)
+        until("the new attempt to submit", lambda: os.path.exists(host.theirs + "/id-2") and
+              os.path.getsize(host.theirs + "/id-2"))
+        until("the old one to be gone", lambda: host.processes_of(job, 1) == [])
+        made = [each for each in host.insist("GET", "/v1/jobs")["jobs"]
+                if each.get("parent", {}).get("job") == job]
+        expect([each["parent"]["epoch"] for each in made] == [2], made)
+    finally:
+        second.terminate()
+        second.wait(60)
 
 
 # --- secrets ------------------------------------------------------------------------------------

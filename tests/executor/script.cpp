@@ -72,16 +72,19 @@ Task<std::string> define_pool(Play& play) {
     co_return in_words(co_await play.jobs().define_limit(std::move(limit)));
 }
 Task<std::string> cancel_last(Play& play) {
-    auto cancelled = co_await play.jobs().cancel(play.submitted.back());
+    Cancel change{play.submitted.back()};
+    auto cancelled = co_await play.jobs().cancel(std::move(change));
     co_return in_words(play.trace(), cancelled);
 }
 Task<std::string> cancel_unknown(Play& play) {
     constexpr JobId nobody{77};
-    auto cancelled = co_await play.jobs().cancel(nobody);
+    Cancel change{nobody};
+    auto cancelled = co_await play.jobs().cancel(std::move(change));
     co_return in_words(play.trace(), cancelled);
 }
 Task<std::string> hold_last(Play& play) {
-    co_return in_words(co_await play.jobs().hold(play.submitted.back()));
+    Hold change{play.submitted.back()};
+    co_return in_words(co_await play.jobs().hold(std::move(change)));
 }
 Task<std::string> look_at_all(Play& play) {
     std::string text;

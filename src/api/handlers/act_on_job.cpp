@@ -32,8 +32,8 @@ Response about(JobId id, std::string_view name, const Value& value) {
 Task<Response> deal(Api& api, const Request& request, QuarantineAction action, bool may_still_run) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
-    const DealWithQuarantined act{*id, action, may_still_run};
-    auto done = co_await api.server.jobs().deal_with_quarantined(act);
+    DealWithQuarantined act{*id, action, may_still_run, request.who.name};
+    auto done = co_await api.server.jobs().deal_with_quarantined(std::move(act));
     if (!done) co_return problem(done.error());
     auto job = co_await read_job(api, terms_of(request), *id);
     if (!job) co_return problem(job.error());
@@ -104,7 +104,8 @@ Task<Response> cancel_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
     if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
-    auto cancelled = co_await api.server.jobs().cancel(*id);
+    Cancel change{*id, request.who.name, request.by};
+    auto cancelled = co_await api.server.jobs().cancel(std::move(change));
     if (!cancelled) co_return problem(cancelled.error());
     api.bells.ring(*id);
     co_return about(*id, "outcome", outcome_name(cancelled->kind));
@@ -114,7 +115,8 @@ Task<Response> hold_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
     if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
-    auto done = co_await api.server.jobs().hold(*id);
+    Hold change{*id, true, request.who.name};
+    auto done = co_await api.server.jobs().hold(std::move(change));
     if (!done) co_return problem(done.error());
     co_return about(*id, "held", true);
 }
@@ -123,7 +125,8 @@ Task<Response> unhold_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
     if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
-    auto done = co_await api.server.jobs().unhold(*id);
+    Hold change{*id, false, request.who.name};
+    auto done = co_await api.server.jobs().hold(std::move(change));
     if (!done) co_return problem(done.error());
     co_return about(*id, "held", false);
 }

@@ -55,6 +55,9 @@ Task<Response> add_callback(Api& api, const Request& request) {
         co_return problem(*misfit);
     if (const auto fault = find_fault_of_callback(*wanted.callback.spec, *parent->spec))
         co_return problem(fault->error, fault->field.empty() ? "$.job" : "$.job." + fault->field);
+    auto asked = *wanted.callback.spec;
+    keep_submitter(asked, request.who);
+    wanted.callback.spec = std::make_shared<const JobSpec>(std::move(asked));
     auto added = co_await api.server.jobs().add_callback(*id, std::move(wanted.callback));
     if (!added) co_return problem(added.error());
     co_return answer(*id, *added);

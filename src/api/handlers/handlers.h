@@ -41,6 +41,7 @@ Task<Response> revoke_token(Api& api, const Request& request);
 Task<Response> list_audit(Api& api, const Request& request);
 
 Task<Response> show_server(Api& api, const Request& request);
+Task<Response> show_account(Api& api, const Request& request);
 Task<Response> list_recoveries(Api& api, const Request& request);
 Task<Response> recover_now(Api& api, const Request& request);
 Task<Response> start_backup(Api& api, const Request& request);
@@ -54,6 +55,7 @@ Task<Response> show_metrics(Api& api, const Request& request);
 Task<Response> open_session(Api& api, const Request& request);
 Task<Response> take_heartbeat(Api& api, const Request& request);
 Task<Response> take_report(Api& api, const Request& request);
+Task<Response> ask_inside(Api& api, const Request& request);
 Task<Response> take_logs(Api& api, const Request& request);
 Task<Response> stream_work(Api& api, const Request& request, ChunkedBody& body);
 

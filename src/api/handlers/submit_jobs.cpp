@@ -91,11 +91,27 @@ std::optional<Response> refuse_tenant(const Request& request, const Wanted& want
     return std::nullopt;
 }
 
-Task<Response> submit_one(Api& api, Wanted wanted) {
+// Whose it is. What comes from inside an attempt is the same if it is asked again, with the same
+// number: so it has an idempotency key, as long as anybody may ask again.
+void note_origin(const Request& request, Wanted& wanted) {
+    for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
+        auto& spec = wanted.jobs[i].spec;
+        keep_submitter(spec, request.who);
+        if (!request.by) continue;
+        const auto& attempt = request.by->attempt;
+        spec.parent = attempt;
+        if (spec.idempotency_key) continue;
+        spec.idempotency_key = fmt::format("inside-{}-{}-{}-{}", attempt.job.text(),
+                                           attempt.epoch.value, request.number_inside, i);
+        spec.keep_key = hours(1);
+    }
+}
+
+Task<Response> submit_one(Api& api, Wanted wanted, std::optional<ByAttempt> by) {
     if (const auto fault = api.server.jobs().find_fault(wanted.jobs.front()))
         co_return problem(fault->error, path_of_field("$", fault->field));
     auto submitted =
-        co_await api.server.jobs().submit(std::move(wanted.jobs.front()), api.clock.wall());
+        co_await api.server.jobs().submit(std::move(wanted.jobs.front()), api.clock.wall(), by);
     if (!submitted) co_return problem(submitted.error(), path_of_refusal(submitted.error(), "$"));
     ++api.metrics.jobs_submitted;
     Response response{.status = submitted->created ? 201U : 200U};
@@ -105,10 +121,10 @@ Task<Response> submit_one(Api& api, Wanted wanted) {
     co_return response;
 }
 
-Task<Response> submit_many(Api& api, Wanted wanted) {
+Task<Response> submit_many(Api& api, Wanted wanted, std::optional<ByAttempt> by) {
     const auto count = wanted.jobs.size();
     auto submitted =
-        co_await api.server.jobs().submit_all(std::move(wanted.jobs), api.clock.wall());
+        co_await api.server.jobs().submit_all(std::move(wanted.jobs), api.clock.wall(), by);
     if (!submitted) co_return problem(submitted.error());
     if (const auto* refused = std::get_if<RefusedJob>(&*submitted))
         co_return problem(refused->why, path_of(*refused, wanted.path(refused->index)));
@@ -124,8 +140,9 @@ Task<Response> submit_jobs(Api& api, const Request& request) {
     Wanted wanted;
     if (const auto misfit = read_wanted(request.body, wanted)) co_return problem(*misfit);
     if (auto refusal = refuse_tenant(request, wanted)) co_return std::move(*refusal);
-    if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted));
-    co_return co_await submit_one(api, std::move(wanted));
+    note_origin(request, wanted);
+    if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted), request.by);
+    co_return co_await submit_one(api, std::move(wanted), request.by);
 }
 
 }  // namespace perdure::handlers

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "core/job/who.h"
+#include "ports/changes.h"
 #include "ports/task.h"
 
 namespace perdure {
@@ -34,7 +37,11 @@ struct Request {
     std::string authorization;  // as the header has it
     bool is_forwarded = false;  // a proxy says that it passes this on for somebody else
     std::string caller;         // who asks, once that was judged; for people
-    std::string tenant;         // that the caller is bound to; empty: none
+    Who who;                    // the same, as it is kept with jobs (W1)
+    // It comes from inside an attempt, through its worker: then `who` is whoever submitted that.
+    std::optional<ByAttempt> by;
+    std::uint64_t number_inside = 0;  // then: what is asked again has the same
+    std::string tenant;               // that the caller is bound to; empty: none
     std::string body;
     // Becomes true if the peer goes while a read is carried out. Empty: nobody looks.
     std::shared_ptr<std::atomic<bool>> gone = nullptr;
@@ -46,6 +53,7 @@ struct Response {
     std::string_view content_type = "application/json";
     std::vector<std::pair<std::string_view, std::string>> headers;
     std::string subject = {};  // what was made, for the audit log
+    std::optional<Errc> refused_as = {};
 };
 
 // Who counts the bytes of a piece while it is under way (C8): the connection, or the caller, who

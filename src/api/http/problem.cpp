@@ -7,6 +7,7 @@ namespace {
 
 Response answer(unsigned status, const Error& error, const std::string& path) {
     Response response{.status = status};
+    response.refused_as = error.code;
     JsonWriter json(response.body);
     json.begin_object();
     json.key("error");

@@ -4,10 +4,12 @@
 #include <sys/prctl.h>
 
 #include <cstdlib>
+#include <optional>
 
 #include "app/perdure/build.h"
 #include "app/perdure/client_api.h"
 #include "app/perdure/foreground.h"
+#include "app/perdure/inside_api.h"
 #include "app/perdure/server_process.h"
 #include "app/perdure/worker_process.h"
 #include "base/version.h"
@@ -16,6 +18,7 @@
 #include "platform/job_socket.h"
 #include "platform/system_time.h"
 #include "store/sqlite/backup.h"
+#include "store/sqlite/compact.h"
 #include "store/sqlite/fsck.h"
 #include "store/sqlite/migrate_offline.h"
 #include "store/sqlite/restore.h"
@@ -24,6 +27,13 @@
 namespace perdure {
 namespace {
 
+// What lies in a database is looked after there.
+std::optional<Error> refused_on_postgres(const Config& config, const char* instead) {
+    if (!config.is_on_postgres()) return std::nullopt;
+    return error(Errc::invalid,
+                 fmt::format("the jobs are in a PostgreSQL (server.store): {}", instead));
+}
+
 Result<DataDirectory> open_offline(const Config& config) {
     auto directory = DataDirectory::open_existing(config.data);
     if (!directory) return directory.error();
@@ -31,10 +41,24 @@ Result<DataDirectory> open_offline(const Config& config) {
     return directory;
 }
 
+bool names_server(const Configuration& configuration) {
+    for (const auto& each : configuration.effective)
+        if (each.setting->name == "server.urls")
+            return each.origin.kind == Origin::Kind::flag ||
+                   each.origin.kind == Origin::Kind::environment;
+    return false;
+}
+
 }  // namespace
 
-std::unique_ptr<cli::Api> RealBackstage::connect(const Config& config, cli::World& world) {
-    return std::make_unique<ClientApi>(config, world);
+// A server that is named, by hand or by a variable, is asked itself, also inside a job.
+std::unique_ptr<cli::Api> RealBackstage::connect(const Configuration& configuration,
+                                                 cli::World& world) {
+    auto usual = std::make_unique<ClientApi>(configuration.config, world);
+    const auto& environment = world.environment();
+    const auto socket = environment.find("PERDURE_SOCKET");
+    if (socket == environment.end() || names_server(configuration)) return usual;
+    return std::make_unique<InsideApi>(socket->second, world, std::move(usual));
 }
 
 Result<std::string> RealBackstage::ask_job_socket(const std::string& path,
@@ -57,6 +81,8 @@ ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configura
 }
 
 Result<cli::OfflineReport> RealBackstage::fsck_offline(const Config& config) {
+    if (auto no = refused_on_postgres(config, "start the server, and ask it with `perdure fsck`"))
+        return *no;
     auto directory = open_offline(config);
     if (!directory) return directory.error();
     auto found = perdure::fsck_offline(*directory, config.timing);
@@ -68,6 +94,8 @@ Result<cli::OfflineReport> RealBackstage::fsck_offline(const Config& config) {
 }
 
 Result<std::string> RealBackstage::migrate(const Config& config, cli::MissingLog log) {
+    if (auto no = refused_on_postgres(config, "a server brings it to its version when it starts"))
+        return *no;
     auto directory = open_offline(config);
     if (!directory) return directory.error();
     return migrate_offline(*directory,
@@ -77,6 +105,8 @@ Result<std::string> RealBackstage::migrate(const Config& config, cli::MissingLog
 Result<cli::OfflineBackup> RealBackstage::backup_offline(const Config& config,
                                                          const std::string& path,
                                                          const cli::BackupProgress& progress) {
+    if (auto no = refused_on_postgres(config, "use pg_basebackup, or what your service offers"))
+        return *no;
     auto directory = DataDirectory::open_existing(config.data);
     if (!directory) return directory.error();
     const auto made = perdure::backup_offline(
@@ -95,6 +125,19 @@ Result<cli::OfflineRestored> RealBackstage::restore(const Config& config, const 
     if (!restored) return restored.error();
     return cli::OfflineRestored{restored->jobs,      restored->not_ended, restored->taken_on,
                                 restored->directory, restored->held,      restored->paused_queues};
+}
+
+Result<std::vector<cli::OfflineCompacted>> RealBackstage::compact(
+    const Config& config, const cli::BackupProgress& progress) {
+    if (auto no = refused_on_postgres(config, "its autovacuum does that; VACUUM FULL, if need be"))
+        return *no;
+    auto directory = open_offline(config);
+    if (!directory) return directory.error();
+    const auto done = compact_offline(*directory, progress);
+    if (!done) return done.error();
+    std::vector<cli::OfflineCompacted> files;
+    for (const auto& file : *done) files.push_back({file.name, file.before, file.after});
+    return files;
 }
 
 ExitCode RealBackstage::bench(const Configuration&, const std::vector<std::string>& words) {

@@ -11,7 +11,8 @@ namespace perdure {
 
 class RealBackstage final : public cli::Backstage {
 public:
-    std::unique_ptr<cli::Api> connect(const Config& config, cli::World& world) override;
+    std::unique_ptr<cli::Api> connect(const Configuration& configuration,
+                                      cli::World& world) override;
     Result<std::string> ask_job_socket(const std::string& path,
                                        const std::string& request) override;
     ExitCode keep_running(cli::Role role, const Configuration& configuration) override;
@@ -22,6 +23,8 @@ public:
                                               const cli::BackupProgress& progress) override;
     Result<cli::OfflineRestored> restore(const Config& config, const std::string& backup,
                                          cli::RestoreWhat what) override;
+    Result<std::vector<cli::OfflineCompacted>> compact(
+        const Config& config, const cli::BackupProgress& progress) override;
     ExitCode bench(const Configuration& configuration,
                    const std::vector<std::string>& words) override;
     ExitCode drill(const std::vector<std::string>& words) override;

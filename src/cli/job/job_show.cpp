@@ -57,6 +57,7 @@ std::string resources_of(const boost::json::value& job) {
 std::string facts(const boost::json::value& job) {
     std::string text;
     for (const auto& each : plain_lines) text += line(each.label, text_of(job, each.field));
+    text += line("submitter", submitter_of(job));
     if (has(job, "policy")) text += line("policy", policy_of(job));
     text += line("limits", joined_of(job, "limits"));
     const auto& thing = member(job, "blocked_on");
@@ -80,6 +81,10 @@ std::string facts(const boost::json::value& job) {
 
 std::string relations(const boost::json::value& job) {
     std::string text;
+    const auto& inside = member(job, "parent");
+    if (has(job, "parent"))
+        text += line("inside job", fmt::format("{}, attempt {}", text_of(inside, "job"),
+                                               number_of(inside, "epoch")));
     const auto& parent = member(job, "callback_of");
     if (has(job, "callback_of")) text += line("callback of", text_of(parent, "job"));
     for (const auto& other : list_of(job, "awaited")) {
@@ -128,7 +133,7 @@ ExitCode show_attempts(Context& context, std::string_view id, std::string_view b
         context.term.print(*asked.body);
         return ExitCode::ok;
     }
-    context.term.out(timeline_text(*asked.body));
+    context.term.out(timeline_text(*asked.body, context.offset()));
     if (has(*asked.body, "next")) say_earlier(context, id, text_of(*asked.body, "next"));
     return ExitCode::ok;
 }
@@ -145,8 +150,8 @@ ExitCode show_job(Context& context) {
         context.term.print(job);
         return ExitCode::ok;
     }
-    context.term.out(heading(context.term, job) + facts(job) + relations(job) + timeline_text(job) +
-                     last_lines(job));
+    context.term.out(heading(context.term, job) + facts(job) + relations(job) +
+                     timeline_text(job, context.offset()) + last_lines(job));
     if (has(job, "attempts_next")) say_earlier(context, id, text_of(job, "attempts_next"));
     if (!has(job, "ended_at") && !has(job, "damaged"))
         context.term.say(fmt::format("what it waits for: perdure why {}", id));

@@ -18,6 +18,7 @@
 #include "base/id.h"
 #include "base/level.h"
 #include "base/time.h"
+#include "core/job/who.h"
 #include "core/policy/policy.h"
 
 namespace perdure {
@@ -165,6 +166,9 @@ struct JobSpec {
     std::optional<CallbackOf> callback_of;
     Resources resources;
     std::optional<Level> failure_level;  // of the log when it fails; empty: the server's
+    // Not asked for: who the connection was (W1), and the attempt inside which it was submitted.
+    Who submitted_by;
+    std::optional<AttemptKey> parent;
 
     bool needs_holders() const { return key.has_value() || !limits.empty(); }
 };

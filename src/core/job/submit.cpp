@@ -38,16 +38,22 @@ Fault check_names(const JobSpec& spec) {
     if (!is_name(spec.queue)) return bad_name("queue");
     if (spec.kind.empty() && spec.argv.empty())
         return fault("", "a job needs a command (argv) or a kind");
+    if (!spec.kind.empty() && !spec.argv.empty())
+        return fault("kind",
+                     "a job has a command (argv) or a kind, not both: a kind is what a handler "
+                     "carries out");
     if (!spec.kind.empty() && !is_name(spec.kind)) return bad_name("kind");
     if (!spec.share.empty() && !is_name(spec.share)) return bad_name("share");
     for (const auto& limit : spec.limits)
         if (!is_name(limit)) return bad_name("limits");
     const auto bad_key = [](const std::optional<std::string>& key) {
-        return key && (key->empty() || key->size() > key_max);
+        // Databases keep no text with such a byte.
+        const bool has_zero = key && key->find('\0') != std::string::npos;
+        return key && (key->empty() || key->size() > key_max || has_zero);
     };
-    if (bad_key(spec.key)) return fault("key", "a key must have 1 to 255 bytes");
+    if (bad_key(spec.key)) return fault("key", "a key must have 1 to 255 bytes, none of them zero");
     if (bad_key(spec.idempotency_key))
-        return fault("idempotency_key", "a key must have 1 to 255 bytes");
+        return fault("idempotency_key", "a key must have 1 to 255 bytes, none of them zero");
     return std::nullopt;
 }
 
@@ -226,12 +232,32 @@ std::optional<Error> check_spec(const JobSpec& spec) {
     return std::move(fault->error);
 }
 
+void keep_submitter(JobSpec& spec, const Who& who) {
+    spec.submitted_by = who;
+    for (auto& callback : spec.callbacks) {
+        auto asked = *callback.spec;
+        keep_submitter(asked, who);
+        callback.spec = std::make_shared<const JobSpec>(std::move(asked));
+    }
+}
+
 IdempotencyDecision decide_idempotency(const IdempotencyFacts& f) {
     using Kind = IdempotencyDecision::Kind;
     if (!f.key_known || zoo(Bug::idempotency_key_ignored)) return {Kind::create, "C5/new"};
     if (!f.same_body) return {Kind::other_body, "C5/other_body"};
     if (f.job_gone) return {Kind::gone, "C5/gone"};
     return {Kind::same_job, "C5/same_job"};
+}
+
+std::shared_ptr<const JobSpec> with_found(std::shared_ptr<const JobSpec> asked,
+                                          const std::map<JobId, JobId>& found) {
+    if (asked->after.empty()) return asked;
+    auto spec = *asked;
+    for (auto& after : spec.after) {
+        const auto other = found.find(after.job);
+        if (other != found.end()) after.job = other->second;
+    }
+    return std::make_shared<const JobSpec>(std::move(spec));
 }
 
 }  // namespace perdure

@@ -19,11 +19,17 @@ ReportDecision decide_report(const ReportFacts& f) {
     return {ReportAnswer::file_late, "O1/late_result"};
 }
 
-ProgressDecision decide_progress(const ProgressFacts& f) {
+InsideDecision decide_inside(const InsideFacts& f) {
     if (!f.in_run || !f.session_is_owner) return {false, "O1/not_the_running_attempt"};
     // It may be quicker than the confirmation of a start that needed no permission.
     const bool runs = f.state == JobState::running || !f.asks;
     if (!runs) return {false, "O4/not_started"};
+    return {true, "O1/runs_now"};
+}
+
+ProgressDecision decide_progress(const ProgressFacts& f) {
+    const auto inside = decide_inside({f.in_run, f.session_is_owner, f.state, f.asks});
+    if (!inside) return {false, inside.rule};
     // A delayed checkpoint that arrives after a later `begin` must not make the attempt clean.
     if (f.number < f.last_number && !zoo(Bug::late_checkpoint_after_begin))
         return {false, "O10/overtaken"};

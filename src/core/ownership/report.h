@@ -34,6 +34,22 @@ struct ReportDecision {
 };
 ReportDecision decide_report(const ReportFacts& facts);
 
+// Whether a running job may ask for something as its attempt: to submit, or to see or cancel what
+// it has submitted [P2] (A8).
+struct InsideFacts {
+    bool in_run = false;
+    bool session_is_owner = false;
+    JobState state = JobState::running;
+    bool asks = true;
+};
+struct InsideDecision {
+    bool counts = false;
+    std::string_view rule;
+
+    explicit operator bool() const { return counts; }
+};
+InsideDecision decide_inside(const InsideFacts& facts);
+
 // Begin and checkpoint (O10): they count for the running attempt of the current session only.
 struct ProgressFacts {
     bool in_run = false;

@@ -96,6 +96,19 @@ std::vector<ProgressFacts> every_progress() {
     return all;
 }
 
+// [P2]: no child job of any attempt but the one that runs now.
+TEST(DecideInside, counts_for_the_running_attempt_of_the_current_session_only) {
+    for (const bool in_run : {false, true})
+        for (const bool is_owner : {false, true})
+            for (const auto state : {JobState::starting, JobState::running})
+                for (const bool asks : {false, true}) {
+                    const auto decision = decide_inside({in_run, is_owner, state, asks});
+                    const bool runs = state == JobState::running || !asks;
+                    EXPECT_EQ(decision.counts, in_run && is_owner && runs);
+                    EXPECT_FALSE(decision.rule.empty());
+                }
+}
+
 // O10, [P2].
 TEST(DecideProgress, counts_for_the_running_attempt_of_the_current_session_only) {
     for (const auto& f : every_progress())

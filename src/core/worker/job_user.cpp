@@ -41,6 +41,22 @@ JobUserDecision decide_job_user(const JobUserFacts& f) {
                 missing};
 }
 
+JobUserDecision decide_submitter(const SubmitterFacts& f) {
+    using Kind = JobUserDecision::Kind;
+    if (!f.uid)
+        return {Kind::refuse,
+                "jobs run as whoever submitted them here, and this one was submitted by nobody "
+                "with an account"};
+    const auto name = "uid " + std::to_string(*f.uid);
+    if (*f.uid == 0 && !f.allows_root)
+        return {Kind::refuse,
+                "it was submitted by root, and jobs of root run here only with "
+                "worker.root_submitters = true"};
+    if (!f.is_known)
+        return {Kind::refuse, "it was submitted by " + name + ", which no account here has"};
+    return {*f.uid == f.own ? Kind::as_the_worker : Kind::as_another, {}};
+}
+
 const FolderOnTheWay* find_barrier(const std::vector<FolderOnTheWay>& way, const Credentials& who) {
     const auto barrier = std::find_if(
         way.begin(), way.end(), [&](const FolderOnTheWay& each) { return !may_pass(each, who); });

@@ -3,9 +3,14 @@
 //   U1  Worker and shim keep the worker's user: what they write, a job of another user can neither
 //       read nor forge, and it cannot signal them.
 //   U2  A worker that lacks a right for it does not start, and says which.
+//   U3  Where each job runs as whoever submitted it, that is the account of the connection, as the
+//       server has kept it (W1), and as this host knows it by its uid. A worker offers to take what
+//       accounts have submitted and is given nothing else; what it is given all the same is handed
+//       back. Jobs of root run only if that was allowed by name.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +47,15 @@ struct JobUserDecision {
     std::string why;  // of a refusal: a sentence without its end
 };
 JobUserDecision decide_job_user(const JobUserFacts& facts);
+
+// U3. Asked for each attempt; the worker's rights were looked at when it started.
+struct SubmitterFacts {
+    std::optional<std::uint32_t> uid;  // of whoever submitted the job; empty: no account
+    bool is_known = false;             // to this host's databases
+    std::uint32_t own = 0;             // the worker's uid
+    bool allows_root = false;
+};
+JobUserDecision decide_submitter(const SubmitterFacts& facts);
 
 // One folder on the way to what a job's process must be able to open.
 struct FolderOnTheWay {

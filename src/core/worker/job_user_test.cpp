@@ -46,6 +46,23 @@ TEST(DecideJobUser, names_exactly_the_rights_that_are_missing) {
     }
 }
 
+// U3: over all facts.
+TEST(DecideSubmitter, a_job_runs_as_whoever_submitted_it_or_not_at_all) {
+    const std::optional<std::uint32_t> uids[] = {std::nullopt, 0, 1'000, 1'001};
+    for (const auto uid : uids)
+        for (const bool is_known : {false, true})
+            for (const std::uint32_t own : {0U, 1'000U})
+                for (const bool allows_root : {false, true}) {
+                    const auto decision = decide_submitter({uid, is_known, own, allows_root});
+                    const bool may = uid && is_known && (*uid != 0 || allows_root);
+                    const auto expected = !may          ? Kind::refuse
+                                          : *uid == own ? Kind::as_the_worker
+                                                        : Kind::as_another;
+                    EXPECT_EQ(decision.kind, expected);
+                    EXPECT_EQ(decision.why.empty(), may);
+                }
+}
+
 // As the kernel judges: owner before group before others, and only the first that fits counts.
 TEST(FindBarrier, goes_by_the_class_of_the_user_in_every_folder) {
     const Credentials who{.uid = 7, .gid = 70, .groups = {71}};

@@ -92,8 +92,8 @@ void SimProcesses::kill(AttemptKey attempt, Cause cause) {
     if (auto* shim = host_.shim(attempt)) shim->kill(cause);
 }
 
-void SimProcesses::answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) {
-    if (auto* shim = host_.shim(attempt)) shim->answer(kind, committed);
+void SimProcesses::deliver(AttemptKey attempt, ProcessAnswer answer) {
+    if (auto* shim = host_.shim(attempt)) shim->answer(answer.kind, answer.committed);
 }
 
 Task<Result<std::string>> SimProcesses::output(AttemptKey attempt, std::uint64_t offset,

@@ -21,7 +21,7 @@ public:
     void renew(AttemptKey attempt, BootTime lease_until) override;
     void kill(AttemptKey attempt, Cause cause) override;
     Task<std::vector<ProcessEvent>> next_events() override;
-    void answer(AttemptKey attempt, ProcessEvent::Kind kind, bool committed) override;
+    void deliver(AttemptKey attempt, ProcessAnswer answer) override;
     Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                      std::size_t max) override;
     void forget(AttemptKey attempt) override;

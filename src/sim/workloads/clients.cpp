@@ -10,8 +10,10 @@
 namespace perdure::sim {
 namespace {
 
-Task<Result<bool>> hold_job(JobService& jobs, JobId job) { return as_bool(jobs.hold(job)); }
-Task<Result<bool>> unhold_job(JobService& jobs, JobId job) { return as_bool(jobs.unhold(job)); }
+Task<Result<bool>> hold_job(JobService& jobs, JobId job) { return as_bool(jobs.hold(Hold{job})); }
+Task<Result<bool>> unhold_job(JobService& jobs, JobId job) {
+    return as_bool(jobs.hold(Hold{job, false}));
+}
 Task<Result<bool>> deal(JobService& jobs, DealWithQuarantined act) {
     return as_bool(jobs.deal_with_quarantined(act));
 }
@@ -174,7 +176,7 @@ Task<void> Clients::hold_for_a_while(std::size_t client, JobId job) {
 
 Task<void> Clients::cancel(std::size_t client, JobId job) {
     auto look = [job](JobService& jobs) { return jobs.job(job); };
-    auto cancel_it = [job](JobService& jobs) { return jobs.cancel(job); };
+    auto cancel_it = [job](JobService& jobs) { return jobs.cancel(Cancel{job}); };
     auto before = co_await ask<JobView>(client, look);
     auto answer = co_await ask<Cancelled>(client, cancel_it);
     if (!answer || !*answer || !before || !*before) co_return;

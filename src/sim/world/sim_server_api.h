@@ -49,6 +49,10 @@ public:
                                                    HeartbeatRequest request) override;
     Task<Result<ReportResponse>> report(std::size_t server, ReportRequest request) override;
     Task<Result<LogResponse>> logs(std::size_t server, LogRequest request) override;
+    // Simulated jobs ask for nothing from inside: the contract says what counts.
+    Task<Result<InsideReply>> inside(std::size_t, InsideCall) override {
+        co_return error(Errc::unavailable, "no simulated job asks for anything");
+    }
 
 private:
     template <class Reply, class Handle>

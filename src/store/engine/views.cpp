@@ -78,6 +78,7 @@ JobView job_view(JobReader& reader, const JobRow& job, AttemptWindow attempts) {
                  .due = facts.due,
                  .date = facts.date,
                  .kept_until = facts.kept_until,
+                 .acts = job.acts,
                  .presumed_lost = job.presumed_lost.has_value()};
     for (const auto& attempt : attempts_in(reader, job, attempts))
         view.attempts.push_back(attempt_view(reader, job.id, attempt));
@@ -105,6 +106,7 @@ SessionView session_view(const SessionRow& session, const ServiceTick& clock) {
             .hearing = session.hearing,
             .policy = session.policy,
             .runs = {},
+            .more_runs = {},
             .clock = clock};
 }
 

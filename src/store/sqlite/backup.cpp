@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/storage/backup.h"
+#include "core/storage/storage.h"
 #include "store/sqlite/db/durable_file.h"
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/db/open.h"
@@ -29,12 +29,6 @@ using namespace store::sqlite;
 constexpr int pages_at_once = 512;
 constexpr std::uint64_t page_bytes = 4096;
 constexpr const char* file_names[] = {"/perdure.db", "/logs.db"};
-
-std::uint64_t size_of(const std::string& path) {
-    std::error_code absent;
-    const auto size = fs::file_size(path, absent);
-    return absent ? 0 : size;
-}
 
 std::uint64_t free_at(const std::string& path) {
     std::error_code failed;

@@ -25,7 +25,7 @@ protected:
 
     // `ready` alone: nobody asks for the jobs.
     void put(ShapeId shape, const ClaimOrder& order) {
-        insert.run_one({shape, rank_of(order), order.since, order.job});
+        insert.run_one({shape, sql::rank_of(order), order.since, order.job});
     }
     void put_many(ShapeId shape, std::uint64_t jobs) {
         for (; jobs > 0; --jobs)

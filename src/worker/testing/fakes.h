@@ -45,8 +45,8 @@ public:
     bool is_closed() const { return closed_; }
     // The reader owns its stream, and the stream the suspended reader: somebody must let go.
     void abandon() { waiter_.reset(); }
-    void push(StreamMessage message) {
-        messages_.push_back(std::move(message));
+    void push(const StreamMessage& message) {
+        messages_.push_back(message);
         wake();
     }
 
@@ -102,6 +102,11 @@ public:
         co_return response;
     }
 
+    Task<Result<InsideReply>> inside(std::size_t, InsideCall call) override {
+        inside_calls.push_back(call);
+        if (on_inside) co_return on_inside(call);
+        co_return InsideReply{.status = 200, .body = "{}"};
+    }
     Task<Result<LogResponse>> logs(std::size_t, LogRequest request) override {
         log_requests.push_back(request);
         if (logs_take != Duration{}) co_await log_alarm->wait(logs_take);
@@ -127,6 +132,8 @@ public:
     }
 
     std::vector<LogRequest> log_requests;
+    std::vector<InsideCall> inside_calls;
+    std::function<Result<InsideReply>(const InsideCall&)> on_inside;
     std::function<ItemAnswer(const LogChunk&)> on_chunk;
     std::map<AttemptKey, std::string> kept;
     Duration logs_take;
@@ -186,8 +193,11 @@ public:
             co_await suspend([this](Suspended me) { waiter_.emplace(std::move(me)); });
         co_return std::exchange(events_, {});
     }
-    void answer(AttemptKey, ProcessEvent::Kind, bool committed) override {
-        answers.push_back(committed);
+    void deliver(AttemptKey, ProcessAnswer answer) override {
+        if (answer.kind == ProcessEvent::Kind::call)
+            replies.emplace_back(answer.number, std::move(answer.reply));
+        else
+            answers.push_back(answer.committed);
     }
     Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                      std::size_t max) override {
@@ -203,6 +213,11 @@ public:
     void forget(AttemptKey attempt) override { forgotten.push_back(attempt); }
     void stopped_cleanly() override { clean = true; }
 
+    void call(AttemptKey attempt, std::uint64_t number) {
+        ProcessEvent event{.kind = ProcessEvent::Kind::call, .attempt = attempt};
+        event.call = {.attempt = attempt, .number = number, .method = "POST", .target = "/v1/jobs"};
+        push(std::move(event));
+    }
     void say(ProcessEvent::Kind kind, AttemptKey attempt) {
         push({.kind = kind, .attempt = attempt, .checkpoint = "state"});
     }
@@ -223,6 +238,7 @@ public:
     std::vector<AttemptKey> forgotten;
     std::vector<BootTime> renewed;
     std::vector<bool> answers;
+    std::vector<std::pair<std::uint64_t, InsideReply>> replies;
 
 private:
     void push(ProcessEvent event) {

@@ -163,6 +163,17 @@ struct Attempts : Relations {
         return {Applied{}};
     }
 
+    // [P2]: what a running job asks for as its attempt.
+    bool may_ask(const std::optional<ByAttempt>& by) {
+        if (!by) return true;
+        const auto [job, attempt] = find(by->attempt);
+        InsideFacts facts;
+        if (attempt)
+            facts = {job->is_in_run(*attempt), is_owner(by->session, *attempt), job->state,
+                     attempt->terms.asks};
+        return decide_inside(facts).counts;
+    }
+
     ChangeReply apply(const Progress& change) {
         const auto [job, attempt] = find(change.attempt);
         if (!attempt) return refuse(Errc::fenced);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/job/aftermath.h"
-#include "core/job/batch.h"
+#include "core/job/submit.h"
 #include "tests/contract/reference/sessions.h"
 
 namespace perdure::reference {
@@ -11,6 +11,7 @@ struct Jobs : Sessions {
     using Sessions::apply;
 
     ChangeReply apply(const Submit& change) {
+        if (!may_ask(change.by)) return refuse(Errc::fenced);
         if (const Job* job = find_in(jobs, change.id)) {
             // Ids are never drawn twice: this very submit is repeated, after a lost reply.
             if (!is_same_body(job->body_hash, change.body_hash, change.old_hash))
@@ -42,6 +43,7 @@ struct Jobs : Sessions {
 
     // All or none: if one is refused, everything is again as it was before the first.
     ChangeReply apply(const SubmitAll& change) {
+        if (!may_ask(change.by)) return refuse(Errc::fenced);
         const Rows before = *this;
         BatchSubmitted batch;
         std::map<JobId, JobId> found;
@@ -60,11 +62,23 @@ struct Jobs : Sessions {
         return {batch};
     }
 
+    // W2.
+    void note_act(Job& job, ActKind kind, const std::string& who) {
+        add_act(job.acts, {kind, who, wall});
+    }
+
     ChangeReply apply(const Cancel& change) {
+        if (!may_ask(change.by)) return refuse(Errc::fenced);
         Job* job = find_in(jobs, change.job);
         if (!job) return refuse(Errc::not_found);
+        const auto& parent = job->spec->parent;
+        if (change.by && (!parent || parent->job != change.by->attempt.job))
+            return refuse(Errc::not_found);
         Attempt* running = job->is_in_run() ? &job->history.back() : nullptr;
         const auto [kind, rule] = decide_cancel({job->state, running && running->terms.asks});
+        const bool is_repeated = running && running->order == Cause::cancelled;
+        if (kind != CancelDecision::Kind::already_ended && !is_repeated)
+            note_act(*job, ActKind::cancel, change.who);
         if (kind == CancelDecision::Kind::order_kill) {
             order_kill(*running, Cause::cancelled);
             return {Cancelled{kind, AttemptKey{job->id, job->epoch}, running->session}};
@@ -90,8 +104,10 @@ struct Jobs : Sessions {
         if (!can_be_held(job->state)) return refuse(Errc::conflict);
         if (!change.hold && !job->is_held()) return refuse(Errc::conflict);
         if (!change.hold) {
+            note_act(*job, ActKind::unhold, change.who);
             begin_waiting(*job);
         } else if (!job->is_held()) {
+            note_act(*job, ActKind::hold, change.who);
             move(*job, JobState::blocked);
             job->queue_deadline = now() + timing.held_by_person;
             release(*job);
@@ -113,6 +129,8 @@ struct Jobs : Sessions {
         const auto decision = decide_quarantine(change.action, facts);
         using Kind = QuarantineDecision::Kind;
         if (decision.kind == Kind::refuse) return refuse(Errc::conflict);
+        constexpr std::array kinds = {ActKind::release, ActKind::accept, ActKind::discard};
+        note_act(*job, kinds.at(static_cast<std::size_t>(change.action)), change.who);
         if (decision.kind == Kind::mark_discarded) {
             job->discarded = true;
             job->forget_at = *job->ended_at + decide_retention(job->state, true, timing);

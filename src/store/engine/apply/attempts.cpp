@@ -40,7 +40,16 @@ Subject find(State& state, AttemptKey key) {
     if (!subject.job) return subject;
     subject.attempt = find_attempt(state.job_rows(), *subject.job, key.epoch);
     subject.run = subject.job->running(key.epoch);
+    if (!subject.job->older.empty()) state.note_older(*subject.job);
     return subject;
+}
+
+InsideFacts inside_facts(const State& state, const Subject& subject, SessionId speaker) {
+    if (!subject.run || !subject.attempt) return {};
+    return {.in_run = true,
+            .session_is_owner = is_owner(state, *subject.run, speaker),
+            .state = subject.run->state,
+            .asks = subject.attempt->terms.asks};
 }
 
 void put_into_run(State& state, const Subject& subject, SessionId session) {
@@ -148,7 +157,7 @@ void file_late(State& state, const Subject& subject, const Report& said) {
     if (zoo(Bug::late_result_changes_state)) look_at_things(state, *subject.job);
     auto end = said.end;
     end.reported = true;
-    ++state.service.fenced;
+    ++state.change_service().fenced;
     if (subject.attempt->late_result) return;
     subject.attempt->late_result = end;
     subject.attempt->unsaved = true;
@@ -238,6 +247,13 @@ ChangeReply apply(State& state, const Progress& change) {
     if (saved) state.keep(*subject.job, *subject.attempt, Large::checkpoint, &change.checkpoint);
     state.touch(*subject.job);
     return {Applied{}};
+}
+
+std::optional<Error> why_not_inside(State& state, const std::optional<ByAttempt>& by) {
+    if (!by || zoo(Bug::child_of_a_replaced_attempt)) return std::nullopt;
+    const auto decision = decide_inside(inside_facts(state, find(state, by->attempt), by->session));
+    if (decision) return std::nullopt;
+    return not_the_running_attempt(decision.rule);
 }
 
 void reinstate(State& state, AttemptKey attempt, SessionId session, const Sighting& seen) {

@@ -16,6 +16,10 @@ EndedAttempt give_up(State& state, AttemptKey attempt, const AttemptEnd& presume
 // It is `starting`. It is given up `Timing::recall` later, unless it starts or is handed back (O3).
 void order_back(State& state, AttemptKey attempt);
 
+// What a running job asks for as its attempt (decide_inside): fenced, unless it is that attempt's
+// to ask. Nothing if nobody asks as one.
+std::optional<Error> why_not_inside(State& state, const std::optional<ByAttempt>& by);
+
 // As its worker is sent it.
 Assignment assignment_of(State& state, JobRow& job);
 

@@ -19,7 +19,8 @@ constexpr std::uint32_t lines_ahead_max = 250;  // with one that has to be read 
 
 ClaimLines::ClaimLines(State& state, const SessionRow& session)
     : state_(state), session_(session), promoted_(state.promoted.size()) {
-    for (const auto id : state.fronts.damaged(session.offer.tenant)) read_apart(id);
+    read_damaged(session.offer.tenant);
+    for (const auto& tenant : session.offer.other_tenants) read_damaged(tenant);
 }
 
 bool ClaimLines::may_take_from(ShapeId id) const {
@@ -36,9 +37,9 @@ void ClaimLines::read_apart(ShapeId id) {
 
 // Those of the tenant: what one worker cannot take is what the next one asks for. False: there are
 // more than one group should read. Then nobody knows who is first, and nobody is taken.
-bool ClaimLines::read_fronts() {
+bool ClaimLines::read_fronts(const std::string& tenant) {
     auto& fronts = state_.fronts;
-    const auto& unread = fronts.unread(session_.offer.tenant);
+    const auto& unread = fronts.unread(tenant);
     while (!unread.empty()) {
         const auto max = std::min<std::size_t>(lines_read_max - state_.lines_read, unread.size());
         if (max == 0 || state_.rows.has_loaded_enough()) return false;
@@ -52,6 +53,12 @@ bool ClaimLines::read_fronts() {
         for (std::size_t i = 0; i < parts.size(); ++i) take_front(queries[i].shape, parts[i]);
     }
     return true;
+}
+
+bool ClaimLines::read_all_fronts() {
+    return read_fronts(session_.offer.tenant) &&
+           std::ranges::all_of(session_.offer.other_tenants,
+                               [&](const auto& tenant) { return read_fronts(tenant); });
 }
 
 void ClaimLines::take_front(ShapeId id, LinePart& part) {
@@ -103,7 +110,7 @@ void ClaimLines::pass(const First& first) {
 
 // The first of all lines.
 std::optional<ClaimLines::First> ClaimLines::first_listed() {
-    are_read_ = read_fronts();
+    are_read_ = read_all_fronts();
     if (!are_read_) return std::nullopt;
     note_promoted();
     auto& ranking = state_.fronts.ranking();
@@ -113,8 +120,7 @@ std::optional<ClaimLines::First> ClaimLines::first_listed() {
         const auto* order = head_of(cursor);
         if (!order) continue;
         const Fronts::Head head{*order, cursor.shape};
-        if (!first || ranking.key_of(head) < ranking.key_of(first->head))
-            first = First{head, &cursor};
+        if (!first || ranking.goes_before(head, first->head)) first = First{head, &cursor};
     }
     return first;
 }
@@ -176,13 +182,20 @@ bool ClaimLines::is_any_listed() {
     return false;
 }
 
-bool ClaimLines::is_any_left() {
-    if (!are_read_ || is_any_listed()) return true;
-    const auto& unread = state_.fronts.unread(session_.offer.tenant);
-    const bool is_in_unread = std::any_of(unread.begin(), unread.end(), [&](ShapeId id) {
+bool ClaimLines::is_in_unread(const std::string& tenant) const {
+    const auto& unread = state_.fronts.unread(tenant);
+    return std::any_of(unread.begin(), unread.end(), [&](ShapeId id) {
         return may_take_from(id) && state_.shapes.count(id, JobState::ready) > 0;
     });
-    if (is_in_unread) return true;
+}
+
+bool ClaimLines::is_any_left() {
+    if (!are_read_ || is_any_listed()) return true;
+    const auto& others = session_.offer.other_tenants;
+    const bool waits = is_in_unread(session_.offer.tenant) ||
+                       std::any_of(others.begin(), others.end(),
+                                   [&](const auto& tenant) { return is_in_unread(tenant); });
+    if (waits) return true;
     note_promoted();
     return std::any_of(cursors_.begin(), cursors_.end(), [&](const Cursor& cursor) {
         if (!cursor.came_back.empty()) return true;

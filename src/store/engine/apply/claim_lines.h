@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "store/engine/apply/line_parts.h"
@@ -52,7 +53,12 @@ public:
 private:
     bool may_take_from(ShapeId id) const;
     void read_apart(ShapeId id);
-    bool read_fronts();
+    void read_damaged(const std::string& tenant) {
+        for (const auto id : state_.fronts.damaged(tenant)) read_apart(id);
+    }
+    bool read_fronts(const std::string& tenant);
+    bool read_all_fronts();
+    bool is_in_unread(const std::string& tenant) const;
     void take_front(ShapeId id, LinePart& part);
     void note_promoted();
     const ClaimOrder* head_of(Cursor& cursor);

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/zoo.h"
-#include "core/job/batch.h"
 #include "core/job/submit.h"
 #include "core/ownership/presence.h"
 #include "store/engine/apply/apply.h"
+#include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ledger.h"
 #include "store/engine/apply/moves.h"
 #include "store/engine/apply/relations.h"
@@ -56,10 +56,10 @@ void forget(State& state, JobRow& job) {
     state.forget(job);
 }
 
-// Jobs whose retention may be over, earliest first. They are not noted any more.
-std::vector<JobId> take_notes(State& state, std::uint32_t max) {
+// Jobs whose retention may be over, earliest first. What they are noted in is added to `taken`.
+std::vector<JobId> find_noted(State& state, std::uint32_t max, std::vector<TakenNote>& taken) {
     std::vector<JobId> jobs;
-    if (!state.pending.notes.empty()) return jobs;  // this group has taken some
+    if (!state.pending->notes.empty()) return jobs;  // this group has taken some
     for (const auto& [forget_at, noted] : state.rows.to_forget(state.now(), max)) {
         TakenNote note{forget_at, noted.front(), {}};
         for (const auto id : noted) {
@@ -67,7 +67,7 @@ std::vector<JobId> take_notes(State& state, std::uint32_t max) {
             const bool stays = jobs.size() == max || state.debts.owes(id);
             (stays ? note.left : jobs).push_back(id);
         }
-        state.pending.notes.push_back(std::move(note));
+        taken.push_back(std::move(note));
     }
     return jobs;
 }
@@ -275,6 +275,7 @@ void order_kill(State& state, JobRow& job, Cause cause) {
 }
 
 ChangeReply apply(State& state, const Submit& change) {
+    if (auto why = why_not_inside(state, change.by)) return *why;
     auto known = find_known(state, change);
     if (!known) return known.error();
     if (*known) return {**known};
@@ -284,6 +285,7 @@ ChangeReply apply(State& state, const Submit& change) {
 
 // It is refused for its first job that cannot be had, and for the first reason of that.
 ChangeReply apply(State& state, const SubmitAll& change) {
+    if (auto why = why_not_inside(state, change.by)) return *why;
     // Mostly each is for itself: then nobody need be remembered for those behind it.
     const auto has_key = [](const Submit& job) { return job.spec->idempotency_key.has_value(); };
     const bool has_repeats =
@@ -338,7 +340,8 @@ void end_wait(State& state, JobRow& job, const WaitDecision& decision) {
 ChangeReply apply(State& state, const ForgetEnded& change) {
     Forgotten forgotten;
     if (state.stays_unwritten) return {forgotten};  // nothing is gone before that is written
-    const auto noted = take_notes(state, change.max);
+    std::vector<TakenNote> taken;
+    const auto noted = find_noted(state, change.max, taken);
     state.load_jobs(noted);
     auto gone = state.forgotten();
     for (const auto id : noted) {
@@ -351,6 +354,8 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
         unneeded_sessions(state, gone, state.now(), change.max, state.session_walk);
     const auto old = state.rows.old_keys(state.now(), change.max);
     forgotten.unfinished = noted.size() == change.max || old.size() == change.max;
+    auto& notes = state.pending.change().notes;
+    notes.insert(notes.end(), taken.begin(), taken.end());
     for (const auto id : forgotten.jobs) forget(state, state.job_that_exists(id));
     state.drop_keys(old);
     for (const auto id : unneeded) state.forget_session(id);

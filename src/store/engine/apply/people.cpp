@@ -2,6 +2,7 @@
 #include "base/zoo.h"
 #include "core/job/aftermath.h"
 #include "store/engine/apply/apply.h"
+#include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/apply/moves.h"
 
@@ -25,6 +26,25 @@ QuarantineFacts quarantine_facts(const State& state, const JobRow& job,
     facts.late_result = last.late_result;
     facts.process_known_dead = is_known_dead(last.end, last.late_result);
     return facts;
+}
+
+// W2. Before the move that writes the job.
+void note_act(State& state, JobRow& job, ActKind kind, const std::string& who) {
+    add_act(job.acts, {kind, who, state.service.wall});
+}
+
+ActKind kind_of(QuarantineAction action) {
+    switch (action) {
+        case QuarantineAction::release: return ActKind::release;
+        case QuarantineAction::accept: return ActKind::accept;
+        case QuarantineAction::discard: return ActKind::discard;
+    }
+    return ActKind::release;
+}
+
+// What an attempt has submitted, it may cancel, and nothing else.
+bool is_its_child(const JobRow& job, const std::optional<ByAttempt>& by) {
+    return !by || (job.spec->parent && job.spec->parent->job == by->attempt.job);
 }
 
 void carry_out(State& state, JobRow& job, const QuarantineDecision& decision) {
@@ -54,13 +74,17 @@ void carry_out(State& state, JobRow& job, const QuarantineDecision& decision) {
 }  // namespace
 
 ChangeReply apply(State& state, const Cancel& change) {
+    if (auto why = why_not_inside(state, change.by)) return *why;
     JobRow* job = state.job(change.job);
-    if (!job) return no_such_job();
+    if (!job || !is_its_child(*job, change.by)) return no_such_job();
     const auto* run = job->in<Run>();
+    const bool is_repeated = run && run->order == Cause::cancelled;
     const auto decision = decide_cancel(
         {.state = state_of(*job), .asks = run && job->attempt(run->epoch)->terms.asks});
     Cancelled reply{.kind = decision.kind};
     if (decision.kind == CancelDecision::Kind::end_now) look_at_things(state, *job);
+    if (decision.kind != CancelDecision::Kind::already_ended && !is_repeated)
+        note_act(state, *job, ActKind::cancel, change.who);
     switch (decision.kind) {
         case CancelDecision::Kind::already_ended: break;
         case CancelDecision::Kind::order_kill:
@@ -88,11 +112,13 @@ ChangeReply apply(State& state, const Hold& change) {
     if (!can_be_held(state_of(*job))) return not_possible("only a job that waits can be held");
     if (!change.hold) {
         if (!job->is_held_by_a_person()) return not_possible("the job is not held");
+        note_act(state, *job, ActKind::unhold, change.who);
         move(state, *job, first_place(state, *job));
         return {Applied{}};
     }
     if (job->is_held_by_a_person()) return {Applied{}};
     look_at_things_before_blocking(state, *job);
+    note_act(state, *job, ActKind::hold, change.who);
     auto stay = begin_stay(state, *job, Entry::at_the_end);
     stay.queue_deadline = state.now() + state.timing.held_by_person;
     if (zoo(Bug::hold_keeps_holders)) {
@@ -108,6 +134,7 @@ ChangeReply apply(State& state, const DealWithQuarantined& change) {
     if (!job) return no_such_job();
     const auto decision = decide_quarantine(change.action, quarantine_facts(state, *job, change));
     if (decision.kind == QuarantineDecision::Kind::refuse) return not_possible(decision.rule);
+    note_act(state, *job, kind_of(change.action), change.who);
     carry_out(state, *job, decision);
     return {Applied{}};
 }

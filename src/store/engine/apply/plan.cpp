@@ -18,11 +18,13 @@ public:
 
     void operator()(const Submit& change) {
         const auto& spec = *change.spec;
+        want_asking(change.by);
         want(change.id);
         if (spec.idempotency_key) want(KeyName{spec.tenant, *spec.idempotency_key});
         for (const auto& after : spec.after) want(after.job);
     }
     void operator()(const SubmitAll& change) {
+        want_asking(change.by);
         for (const auto& job : change.jobs) (*this)(job);
     }
     void operator()(const Heartbeat& change) {
@@ -44,7 +46,10 @@ public:
     void operator()(const Start& change) { want(change.attempt.job); }
     void operator()(const Progress& change) { want(change.attempt.job); }
     void operator()(const Report& change) { want_to_move(change.attempt.job); }
-    void operator()(const Cancel& change) { want_to_move(change.job); }
+    void operator()(const Cancel& change) {
+        want_asking(change.by);
+        want_to_move(change.job);
+    }
     void operator()(const Hold& change) { want_to_move(change.job); }
     void operator()(const DealWithQuarantined& change) { want_to_move(change.job); }
     void operator()(const AddCallback& change) {
@@ -59,9 +64,12 @@ private:
     void want(JobId id) {
         if (state_.is_unloaded(id) && wanted_.jobs.size() < planned_max) wanted_.jobs.insert(id);
     }
+    void want_asking(const std::optional<ByAttempt>& by) {
+        if (by) want(by->attempt.job);
+    }
     // And the job that has it.
     void want(const KeyName& key) {
-        if (state_.pending.keys.contains(key)) return;
+        if (state_.pending->keys.contains(key)) return;
         const auto& keys = state_.rows.loaded().keys;
         const auto found = keys.find(key);
         if (found == keys.end()) {

@@ -168,6 +168,29 @@ void show_watched(Job& job, Fields& fields) {
     if constexpr (is_being_read<Job>) job.watched = is_watched;
 }
 
+// Behind that, as well. Mostly nobody has done anything to a job.
+void put_acts(ByteWriter& out, const std::vector<Act>& acts) {
+    out.number(acts.size());
+    for (const auto& act : acts) {
+        out.choice(act.kind);
+        out.text(act.by);
+        out.at(act.on);
+    }
+}
+void get_acts(ByteReader& in, std::vector<Act>& acts) {
+    acts.resize(in.count());
+    if (acts.size() > acts_max) fail_corrupt("a job has more acts than are kept");
+    for (auto& act : acts) {
+        act.kind = in.choice(last_act_kind);
+        act.by = in.text();
+        act.on = in.at<WallTime>();
+    }
+}
+template <class Job, class Fields>
+void show_acts(Job& job, Fields& fields) {
+    fields.with(job.acts, put_acts, get_acts);
+}
+
 // ------------------------------------------------------------------------------------------------
 
 std::uint64_t form_of(ByteReader& in, const char* what) {
@@ -207,12 +230,14 @@ std::string encode_life(const JobRow& job) {
         show_life(job, fields);
         show_earlier(job, fields);
         show_watched(job, fields);
+        show_acts(job, fields);
     });
 }
 
 void decode_life(std::string_view bytes, JobRow& job) {
     ByteReader in(bytes);
     job.attempts.clear();
+    job.acts.clear();
     const auto form = form_of(in, "a job's life");
     if (form == 1) {
         get_life_of_form_1(in, job);
@@ -224,6 +249,7 @@ void decode_life(std::string_view bytes, JobRow& job) {
         show_life(job, fields);
         show_earlier(job, fields);
         show_watched(job, fields);
+        show_acts(job, fields);
         fields.end();
     }
     if (form < form_with_watched) job.watched.reset();

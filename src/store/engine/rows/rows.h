@@ -150,12 +150,16 @@ struct JobRow {
     std::optional<ServiceTime> total_deadline;
     std::vector<AttemptRow> attempts;  // from some epoch on; at least the newest
     bool has_history = true;           // `attempts` are all of them
+    // Of those before them, the ones that were asked for by their epochs. A pointer to one is good
+    // until the next is.
+    std::vector<AttemptRow> older;
     // Empty: the row is of an earlier release. The next claim reads all attempts, once.
     std::optional<EarlierAttempts> earlier;
     std::optional<PresumedLost> presumed_lost;
     // Another job waits for it, or a callback was added to it. Empty: the row is of an earlier
     // release, and nobody knows.
     std::optional<bool> watched;
+    std::vector<Act> acts;  // of people, the oldest first (W2)
     PlaceRow place;
     std::optional<PlaceRow> stored;  // the place that the tables show; empty: a new job
     bool changed = false;            // since it was stored

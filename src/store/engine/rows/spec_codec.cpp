@@ -29,6 +29,16 @@ void get_callbacks(ByteReader& in, std::vector<Callback>& callbacks, unsigned de
     }
 }
 
+void put_attempt_key(ByteWriter& out, const std::optional<AttemptKey>& key) {
+    out.number(key->job.value);
+    out.number(key->epoch.value);
+}
+void get_attempt_key(ByteReader& in, std::optional<AttemptKey>& key) {
+    key.emplace();
+    key->job = {in.id()};
+    key->epoch = {in.small()};
+}
+
 // --- the fields, and the usual values of form 5
 // ---------------------------------------------------
 
@@ -81,6 +91,9 @@ void show_spec(Spec& spec, Fields& fields, unsigned depth) {
     fields(spec.resources.processes);
     fields(spec.failure_level);
     fields(spec.share);
+    fields(spec.submitted_by.name);
+    fields(spec.submitted_by.uid);
+    fields.with(spec.parent, put_attempt_key, get_attempt_key);
 }
 
 JobSpec decode_nested(std::string_view bytes, unsigned depth) {

@@ -4,13 +4,15 @@
 
 #include "core/explain/damage.h"
 #include "store/engine/rows/bytes.h"
-#include "store/sqlite/tables/load.h"
+#include "store/sql/tables/load.h"
 
 namespace perdure::store::sqlite {
 namespace {
 
 constexpr std::uint64_t copy_form = 1;
 constexpr std::int64_t service_id = 0;
+
+}  // namespace
 
 std::string encode_copy(const ServiceRow& s) {
     ByteWriter out;
@@ -61,12 +63,13 @@ void decode_copy(std::string_view bytes, ServerRow& s) {
     in.end();
 }
 
-// Of the id as well: a row that has moved is not what it was.
 std::int64_t checksum_of(std::int64_t id, std::string_view body) {
     std::uint64_t hash = 0xcbf29ce484222325ULL ^ static_cast<std::uint64_t>(id);
     for (const char c : body) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
     return static_cast<std::int64_t>(hash >> 1);
 }
+
+namespace {
 
 // What `read` makes of a row; empty if it, or its checksum at `column`, is not good.
 template <class Read>
@@ -146,7 +149,7 @@ ServiceRow Copies::service() {
     std::optional<ServiceRow> known;
     {
         auto row = service_.query({});
-        if (row.next()) known = if_good(row, 13, service_id, [&] { return service_of(row); });
+        if (row.next()) known = if_good(row, 13, service_id, [&] { return sql::service_of(row); });
     }
     const auto copy = decoded<ServiceRow>(good_copy(service_id));
     const auto decision = decide(known, copy);

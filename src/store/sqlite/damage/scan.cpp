@@ -5,7 +5,7 @@
 #include "store/engine/rows/codec.h"
 #include "store/engine/rows/history.h"
 #include "store/engine/state/shapes.h"
-#include "store/sqlite/show/ledger.h"
+#include "store/sql/show/ledger.h"
 #include "store/sqlite/tables/forget_notes.h"
 #include "wire/utf8.h"
 
@@ -13,6 +13,8 @@ namespace perdure::store::sqlite {
 namespace {
 
 constexpr std::int64_t rows_of_a_page = 500;
+// That are read with their jobs, besides.
+constexpr std::size_t attempts_of_a_page = 2'000;
 constexpr std::int64_t choices_of_two = 1;
 
 void at_most(const Found& row, int column, std::int64_t max) {
@@ -47,7 +49,7 @@ std::vector<DamageScan::Table> DamageScan::tables_of_everybody() {
          [](Scan& s, const Found& r) { s.check_session(r); }},
         {"directory", "machine, device, inode, session",
          [](Scan& s, const Found& r) { s.check_directory(r); }},
-        {"shape", "id, tenant, queue, kind, share",
+        {"shape", "id, tenant, queue, kind, share, submitter",
          [](Scan& s, const Found& r) { s.check_shape(r); }},
         {"tally", "*", [](Scan& s, const Found& r) { s.check_tally(r); }},
         {"queue", "tenant, queue", [](Scan&, const Found&) {}},
@@ -197,7 +199,7 @@ void DamageScan::check_owed_removal(const Found& row) {
 
 void DamageScan::check_ledger(const Found& row) {
     if (row.counter(0) == 0) fail_corrupt("its number is out of bounds");
-    const auto cause = cause_in_ledger(row);
+    const auto cause = sql::cause_in_ledger(row);
     check_left_by(row, 1);
     const bool is_same =
         row.is_null(7) ? !cause : cause && row.number(7) == static_cast<std::int64_t>(*cause);
@@ -220,7 +222,9 @@ void DamageScan::check_directory(const Found& row) {
 }
 
 void DamageScan::check_shape(const Found& row) {
-    const auto max = Shapes::number_max(connection_.number("SELECT count(*) FROM shape"));
+    // Counted once: for each row anew it would take as many steps as all of them have pairs.
+    if (shapes_ < 0) shapes_ = connection_.number("SELECT count(*) FROM shape");
+    const auto max = Shapes::number_max(shapes_);
     if (row.number(0) < 1 || row.number(0) > max) fail_corrupt("its number is out of bounds");
 }
 
@@ -251,7 +255,7 @@ void DamageScan::check_idempotency(const Found& row) {
     const auto job = load_.job(id);
     const auto& spec = *job->spec;
     if (spec.tenant != row.bytes(0) || spec.idempotency_key != row.text(1) ||
-        job->body_hash != hash_in(row, 5))
+        job->body_hash != sql::hash_in(row, 5))
         fail_corrupt("job " + id.text() + " was asked for with another key or body");
 }
 
@@ -264,13 +268,15 @@ void DamageScan::check_relations(JobRow& job) {
 }
 
 void DamageScan::check_shape_of(const JobRow& job) {
-    Statement shape(connection_, "SELECT tenant, queue, kind, share FROM shape WHERE id = ?");
+    Statement shape(connection_,
+                    "SELECT tenant, queue, kind, share, submitter FROM shape WHERE id = ?");
     auto row = shape.query({job.shape});
     if (!row.next()) fail_corrupt("its shape is not there");
     const auto& spec = *job.spec;
     if (row.bytes(0) != spec.tenant || row.bytes(1) != spec.queue || row.bytes(2) != spec.kind ||
-        row.bytes(3) != spec.share)
-        fail_corrupt("its shape is of another tenant, queue, kind or share");
+        row.bytes(3) != spec.share ||
+        row.number(4) != static_cast<std::int64_t>(kind_of(spec.submitted_by)))
+        fail_corrupt("its shape is of another tenant, queue, kind, share or submitter");
 }
 
 void DamageScan::check_limits_of(const JobRow& job) {
@@ -281,12 +287,14 @@ void DamageScan::check_limits_of(const JobRow& job) {
             fail_corrupt("limit `" + name + "` is not there: set it again");
 }
 
-// Everything that is read of a job at any time.
+// Everything that is read of a job at any time. Attempts that are older than that are looked at as
+// rows of their own table.
 void DamageScan::check_job(JobId id) {
     auto job = load_.job(id);
     if (!job) fail_corrupt("it is not there");
-    load_history(load_, *job);
-    for (const auto& attempt : job->attempts) evidence_of(load_, id, attempt);
+    const auto attempts = attempts_in(load_, *job, {});
+    for (const auto& attempt : attempts) evidence_of(load_, id, attempt);
+    attempts_read_ += attempts.size();
     checkpoint_before(load_, *job, job->epoch);
     checkpoint_before(load_, *job, job->epoch.next());
     check_relations(*job);
@@ -326,11 +334,15 @@ DamagePage DamageScan::page_of(const Table& table, const RowKey* after) {
     const auto values = after ? values_of(*after) : std::vector<Value>{};
     auto row = statement.query(values.data(), values.size());
     std::int64_t rows = 0;
+    attempts_read_ = 0;
+    shapes_ = -1;
     while (row.next()) {
         ++rows;
         if (auto found = check(table, row, columns)) page.rows.push_back(std::move(*found));
-        if (rows == rows_of_a_page)
-            page.next = std::string(table.name) + ":" + row_name(key_in(row, columns));
+        const bool is_full = rows == rows_of_a_page || attempts_read_ >= attempts_of_a_page;
+        if (!is_full) continue;
+        page.next = std::string(table.name) + ":" + row_name(key_in(row, columns));
+        break;
     }
     return page;
 }
@@ -351,6 +363,7 @@ DamagePage DamageScan::page(const std::string& from) {
 }
 
 std::optional<Damaged> DamageScan::look_at(const std::string& name, const std::string& row) {
+    shapes_ = -1;
     const auto& all = tables();
     const auto table =
         std::find_if(all.begin(), all.end(), [&](const Table& t) { return name == t.name; });

@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "ports/damage.h"
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/load_relations.h"
 #include "store/sqlite/damage/row_key.h"
-#include "store/sqlite/tables/load.h"
-#include "store/sqlite/tables/load_relations.h"
 
 namespace perdure::store::sqlite {
+
+using sql::Loader;
+using sql::RelationLoader;
 
 class DamageScan {
 public:
@@ -61,6 +64,8 @@ private:
     DamageBook& book_;
     Loader load_;
     RelationLoader relations_;
+    std::size_t attempts_read_ = 0;  // for this page, with their jobs
+    std::int64_t shapes_ = -1;       // counted for this page; below zero: not yet
 };
 
 }  // namespace perdure::store::sqlite

@@ -8,6 +8,9 @@
 namespace perdure::store::sqlite {
 namespace {
 
+using sql::Behind;
+using sql::order_of;
+
 // The columns that Loader::ready_job() takes, the job, and those of Loader::whole_ready_job().
 constexpr int line_job = 7;
 constexpr int line_asked = 8;
@@ -43,27 +46,6 @@ constexpr std::uint32_t few_rows_max = 7;
 constexpr const char* how_many_want =
     "SELECT count(*) FROM (SELECT 1 FROM want WHERE tenant = ? AND kind = ? AND name = ?"
     " AND shape = ? LIMIT ?)";
-
-// If the row is damaged, it is some order: whoever loads the job will see it.
-ClaimOrder order_of(std::int64_t rank, std::int64_t since, JobId job) {
-    return {.priority = static_cast<std::uint8_t>(rank / 2),
-            .behind_the_first = rank % 2 != 0,
-            .since = ServiceTime{since},
-            .job = job};
-}
-
-// A position in a line, as its columns say it.
-struct Behind {
-    explicit Behind(const std::optional<ClaimOrder>& order) {
-        if (!order) return;
-        rank = rank_of(*order);
-        since = order->since.us;
-        job = static_cast<std::int64_t>(order->job.value);
-    }
-    std::int64_t rank = INT64_MIN;
-    std::int64_t since = INT64_MIN;
-    std::int64_t job = INT64_MIN;
-};
 
 }  // namespace
 
@@ -203,13 +185,7 @@ std::vector<JobId> LineTables::kept() {
 SessionId LineTables::owner_of_damaged_run(JobId job) {
     auto row = run_row_.query({job});
     if (!row.next()) return {};
-    JobRow said;
-    try {
-        decode_life(row.bytes(1), said);
-    } catch (const Failure&) {
-        return SessionId{row.bits(0)};
-    }
-    return said.attempts.empty() ? SessionId{row.bits(0)} : said.attempts.back().session();
+    return sql::owner_in_run(row);
 }
 
 }  // namespace perdure::store::sqlite

@@ -5,15 +5,13 @@
 #include <optional>
 #include <vector>
 
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/place_rows.h"
 #include "store/sqlite/db/statement.h"
-#include "store/sqlite/tables/load.h"
 
 namespace perdure::store::sqlite {
 
-// As it is stored in the columns of lines.
-inline std::int64_t rank_of(const ClaimOrder& order) {
-    return 2 * order.priority + (order.behind_the_first ? 1 : 0);
-}
+using sql::Loader;
 
 class LineTables : public LineReader {
 public:

@@ -7,26 +7,17 @@
 namespace perdure::store::sqlite {
 namespace {
 
+using sql::avoided;
+using sql::avoided_until;
+using sql::is_in_first_line;
+using sql::is_noted;
+using sql::rank_of;
+
 constexpr const char* whole_stretch =
     "DELETE FROM ready WHERE shape = ? AND (rank, since, job) >= (?, ?, ?)"
     " AND (rank, since, job) <= (?, ?, ?)";
 constexpr const char* like_stretch =
     "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job BETWEEN ? AND ?";
-
-// Where it first gets in line needs no row in `line`.
-bool is_in_first_line(const JobRow& job, const ClaimOrder& order) {
-    return order.behind_the_first && order.priority == job.spec->priority &&
-           order.since == job.submitted_at;
-}
-
-std::optional<SessionId> avoided(const Stay& stay) {
-    if (!stay.avoid) return std::nullopt;
-    return stay.avoid->session;
-}
-std::optional<ServiceTime> avoided_until(const Stay& stay) {
-    if (!stay.avoid) return std::nullopt;
-    return stay.avoid->until;
-}
 
 // Neighbours one after the other: what is put here and there between other rows divides pages
 // again and again.
@@ -38,12 +29,6 @@ std::vector<JobRow*> in_order_of_tables(std::vector<JobRow*> jobs) {
     if (!std::is_sorted(jobs.begin(), jobs.end(), by_key))
         std::sort(jobs.begin(), jobs.end(), by_key);
     return jobs;
-}
-
-// When its retention is over has been noted already.
-bool is_noted(const JobRow& job, const Outcome& outcome) {
-    const auto* stored = job.stored ? std::get_if<Outcome>(&*job.stored) : nullptr;
-    return stored && stored->forget_at == outcome.forget_at;
 }
 
 }  // namespace
@@ -136,29 +121,11 @@ void PlaceTables::leave(const std::vector<JobRow*>& jobs, JobId& at) {
     run_exit_.finish();
 }
 
-// Claims take jobs from the fronts of lines, by turns: those of one line leave it with one
-// statement.
 void PlaceTables::leave_lines(std::vector<const JobRow*>& jobs) {
-    const auto by_reading = [](const JobRow* a, const JobRow* b) {
-        return a->read_as < b->read_as;
-    };
-    if (!std::is_sorted(jobs.begin(), jobs.end(), by_reading))
-        std::sort(jobs.begin(), jobs.end(), by_reading);
-    Stretch stretch;
-    for (const auto* job : jobs) {
-        const bool goes_on = stretch.jobs > 0 && job->read_as == stretch.last->read_as + 1;
-        if (!goes_on) {
-            leave(stretch);
-            stretch = {.first = job};
-        }
-        stretch.last = job;
-        ++stretch.jobs;
-    }
-    leave(stretch);
+    for (const auto& stretch : sql::stretches_of(jobs)) leave(stretch);
 }
 
 void PlaceTables::leave(const Stretch& stretch) {
-    if (stretch.jobs == 0) return;
     const auto& first = std::get<Ready>(*stretch.first->stored).stay.order;
     const auto shape = stretch.first->shape;
     if (stretch.jobs == 1)
@@ -176,14 +143,14 @@ void PlaceTables::leave(const Stretch& stretch) {
 
 void PlaceTables::enter(JobRow& job) {
     if (!job.stored)
-        insert_job_.add({job.id, job.shape, job.body_hash.low, high_of(job.body_hash),
+        insert_job_.add({job.id, job.shape, job.body_hash.low, sql::high_of(job.body_hash),
                          job.submitted_at, Value::blob(encode(*job.spec))});
-    for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) {
-        auto& attempt = job.attempts[i];
-        if (!attempt.unsaved) continue;
-        history_.save(job.id, attempt);
+    const auto save = [&](AttemptRow& attempt) {
+        if (attempt.unsaved) history_.save(job.id, attempt);
         attempt.unsaved = false;
-    }
+    };
+    for (auto& attempt : job.older) save(attempt);
+    for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) save(job.attempts[i]);
     insert(job);
     job.mark_stored();
 }

@@ -5,16 +5,19 @@
 #include <string_view>
 #include <vector>
 
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/place_rows.h"
 #include "store/sqlite/db/batch_insert.h"
 #include "store/sqlite/db/statement.h"
 #include "store/sqlite/tables/forget_notes.h"
 #include "store/sqlite/tables/history_tables.h"
 #include "store/sqlite/tables/line_tables.h"
-#include "store/sqlite/tables/load.h"
 #include "store/sqlite/tables/range_delete.h"
 #include "store/sqlite/tables/wakes.h"
 
 namespace perdure::store::sqlite {
+
+using sql::Stretch;
 
 class PlaceTables {
 public:
@@ -38,13 +41,6 @@ public:
     void tidy_wakes() { wakes_.tidy(); }
 
 private:
-    // A part of a line that leaves it as a whole.
-    struct Stretch {
-        const JobRow* first = nullptr;
-        const JobRow* last = nullptr;
-        int jobs = 0;
-    };
-
     void leave(const std::vector<JobRow*>& jobs, JobId& at);
     void finish_inserts();
     bool may_leave_in_a_stretch(const JobRow& job) const;

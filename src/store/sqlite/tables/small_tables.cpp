@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "store/engine/rows/codec.h"
-#include "store/sqlite/tables/load.h"
+#include "store/sql/tables/load.h"
 
 namespace perdure::store::sqlite {
 namespace {
@@ -31,8 +31,8 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
     : copies(c, book),
       // One whose row cannot be understood gets a new number.
       shape_(c,
-             "INSERT OR REPLACE INTO shape (id, tenant, queue, kind, share)"
-             " VALUES (?, ?, ?, ?, ?)"),
+             "INSERT OR REPLACE INTO shape (id, tenant, queue, kind, share, submitter)"
+             " VALUES (?, ?, ?, ?, ?, ?)"),
       tally_(c, "INSERT OR REPLACE INTO tally", 1 + places.size(), counts_that_differ()),
       pause_(c, "INSERT OR REPLACE INTO queue (tenant, queue, paused) VALUES (?, ?, ?)"),
       limit_(c, "INSERT OR REPLACE INTO limit_max (tenant, name, max) VALUES (?, ?, ?)"),
@@ -140,7 +140,8 @@ void SmallTables::write_debts(const WriteSet& set) {
 void SmallTables::write_others(const WriteSet& set) {
     write_debts(set);
     for (const auto& [id, shape] : set.shapes)
-        shape_.run_one({id, shape.tenant, shape.queue, shape.kind, shape.share});
+        shape_.run_one({id, shape.tenant, shape.queue, shape.kind, shape.share,
+                        static_cast<std::int64_t>(shape.submitter)});
     for (const auto& [shape, n] : set.tallies)
         tally_.add({shape, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]});
     tally_.finish();
@@ -226,8 +227,8 @@ void SmallTables::write(const Recovery& entry) {
 void SmallTables::write(const KeyName& name, const IdempotencyRow& row) {
     std::optional<std::int64_t> gone;
     if (row.gone) gone = code(*row.gone);
-    put_key_.run({name.first, name.second, row.job, row.body_hash.low, high_of(row.body_hash), gone,
-                  row.until});
+    put_key_.run({name.first, name.second, row.job, row.body_hash.low, sql::high_of(row.body_hash),
+                  gone, row.until});
 }
 
 void SmallTables::write(const SessionRow& s) {
