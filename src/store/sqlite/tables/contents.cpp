@@ -39,10 +39,16 @@ void SqliteTables::read_shapes(Contents& contents) {
     Statement shapes(connection_,
                      "SELECT id, tenant, queue, kind, share, submitter FROM shape ORDER BY id");
     auto shape = shapes.query({});
-    while (shape.next())
+    while (shape.next()) {
+        auto submitter = shape.number(5);
+        if (submitter < 0 || submitter > static_cast<std::int64_t>(last_submitter_kind)) {
+            book_.note({"shape", std::to_string(shape.number(0)), "its submitter cannot be"});
+            submitter = 0;
+        }
         contents.shapes.push_back({shape.number(0),
                                    {shape.text(1), shape.text(2), shape.text(3), shape.text(4),
-                                    static_cast<SubmitterKind>(shape.number(5))}});
+                                    static_cast<SubmitterKind>(submitter)}});
+    }
     Statement tallies(connection_, "SELECT * FROM tally");
     auto tally = tallies.query({});
     while (tally.next())
