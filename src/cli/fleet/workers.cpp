@@ -29,12 +29,13 @@ ExitCode list_workers(Context& context) {
         context.term.print(*asked.body);
         return ExitCode::ok;
     }
-    Table table({"WORKER", "STATE", "RUNNING", "SLOTS", "HEARD", "SESSION", "QUEUES", "KINDS"});
+    Table table(
+        {"WORKER", "STATE", "RUNNING", "SLOTS", "HEARD", "SESSION", "USER", "QUEUES", "KINDS"});
     for (const auto& worker : list_of(*asked.body, "workers"))
         table.add({text_of(worker, "worker"), state_of(worker), text_of(worker, "running"),
                    text_of(worker, "slots"), spoken_of(worker, "silent_for") + " ago",
-                   text_of(worker, "session"), all_or(joined_of(worker, "queues")),
-                   all_or(joined_of(worker, "kinds"))});
+                   text_of(worker, "session"), text_of(worker, "user"),
+                   all_or(joined_of(worker, "queues")), all_or(joined_of(worker, "kinds"))});
     if (table.empty()) {
         context.term.say("no worker is connected; start one: perdure worker");
         return ExitCode::ok;
