@@ -58,8 +58,16 @@ void write_evidence(JsonWriter& out, const Evidence& evidence) {
     if (!evidence.host.empty()) out.field("host", evidence.host);
     if (evidence.peak_memory != 0) out.field("peak_memory", evidence.peak_memory);
     out.field("ran_for", duration_text(evidence.ran_for));
+    const auto& usage = evidence.usage;
+    if (usage != Usage{}) {
+        out.field("cpu_user", duration_text(usage.cpu_user));
+        out.field("cpu_system", duration_text(usage.cpu_system));
+        out.field("read_bytes", usage.read_bytes);
+        out.field("write_bytes", usage.write_bytes);
+    }
     if (evidence.output_undelivered != 0)
         out.field("output_undelivered", evidence.output_undelivered);
+    if (evidence.output_cut != 0) out.field("output_cut", evidence.output_cut);
     out.end_object();
 }
 

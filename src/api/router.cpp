@@ -67,6 +67,7 @@ const std::array routes = {
     Route{post, "/v1/backup", admin, Scope::instance, start_backup},
     Route{get, "/v1/backup", admin, Scope::instance, show_backup},
     Route{post, "/v1/fsck/discard", admin, Scope::instance, discard_row},
+    Route{get, "/v1/account", viewer, Scope::tenant, show_account},
     Route{get, "/v1/recoveries", viewer, Scope::tenant, list_recoveries},
     Route{post, "/v1/recover", operating, Scope::instance, recover_now},
     Route{get, "/livez", open, Scope::anyone, is_alive},

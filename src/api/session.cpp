@@ -13,6 +13,7 @@
 #include <exception>
 #include <utility>
 
+#include "api/handlers/handlers.h"
 #include "api/http/problem.h"
 #include "api/http/request_reader.h"
 #include "api/router.h"
@@ -196,12 +197,15 @@ Task<std::optional<Response>> Session::refuse(const Route& route, Request& reque
     co_return refusal_of(caller, route.least);
 }
 
-// What changes something, and every refusal. Workers' own messages are in the ledger.
+// What changes something, and every refusal. Workers' own messages are in the ledger. Submits are
+// added up: who submitted a job stands with the job.
 void Session::note(const Route& route, const Request& request, const Response& response) {
     auto* audit = api_->access.options().audit;
     const bool is_refusal = response.status == 401 || response.status == 403;
     const bool is_change = request.method != Method::get && route.least != Role::worker;
     if (!audit || (!is_refusal && !is_change)) return;
+    if (route.handle == handlers::submit_jobs && !is_refusal)
+        return audit->count(request.caller, "POST /v1/jobs", response.status);
     const auto& subject = request.names.empty() ? response.subject : request.names.front();
     audit->append(
         {.at = api_->clock.wall(),

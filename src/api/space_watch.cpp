@@ -31,6 +31,11 @@ void SpaceWatch::append(MetricsText& out) const {
     out.family("perdure_store_bytes", MetricType::gauge, "Sizes of the store's files.");
     if (view)
         for (const auto& file : view->files) out.sample({{"file", file.name}}, file.bytes);
+    out.family("perdure_store_unused_bytes", MetricType::gauge,
+               "Of the sizes of the store's files: what is free in them.");
+    if (view)
+        for (const auto& file : view->files)
+            if (file.name.ends_with(".db")) out.sample({{"file", file.name}}, file.unused_bytes);
     out.family("perdure_disk_free_bytes", MetricType::gauge,
                "What may still be written where the data is.");
     if (view) out.sample({}, view->free_bytes);

@@ -14,6 +14,7 @@ enum class ExitCode {
     outcome_unknown = 6,  // it may have happened: read back
     forbidden = 7,        // not allowed: no token, or not the right; a path of somebody else
     corrupt = 8,          // needs a person
+    output_missing = 74,  // of `run`: the job has succeeded, and not all that it printed came out
     temporary = 75,       // repeat later: `overloaded`, `unavailable`, not committed
 
     // How a job ended that has no exit code of its own, or that was not waited for.

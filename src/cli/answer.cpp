@@ -104,6 +104,18 @@ std::string policy_of(const boost::json::value& job) {
                        text_of(policy, "base"));
 }
 
+std::string usage_of(const boost::json::value& evidence) {
+    const auto user = duration_value(text_of(evidence, "cpu_user")).value_or(Duration{});
+    const auto system = duration_value(text_of(evidence, "cpu_system")).value_or(Duration{});
+    if (!has(evidence, "cpu_user")) return "";
+    auto text = fmt::format("{} cpu ({} user, {} system)", spoken(user + system), spoken(user),
+                            spoken(system));
+    for (const auto& [name, word] : {std::pair{"read_bytes", "read"}, {"write_bytes", "written"}})
+        if (const auto bytes = number_of(evidence, name); bytes > 0)
+            text += fmt::format(", {} {}", spoken_size(static_cast<std::uint64_t>(bytes)), word);
+    return text;
+}
+
 std::string progress_of(const boost::json::value& job) {
     if (!has(job, "progress")) return "";
     const auto& progress = member(job, "progress");
@@ -161,19 +173,34 @@ Asked ask(Api& api, Terminal& term, const ApiRequest& request) {
     return {std::move(answer->body), ExitCode::ok, answer->status};
 }
 
+namespace {
+
+// In the place of the one that it may have.
+std::string with_parameter(std::string target, std::string_view name, const std::string& value) {
+    for (const char mark : {'?', '&'}) {
+        const auto at = target.find(fmt::format("{}{}=", mark, name));
+        if (at == std::string::npos) continue;
+        const auto from = at + name.size() + 2;
+        return target.replace(from, target.find('&', from) - from, value);
+    }
+    const char mark = target.find('?') == std::string::npos ? '?' : '&';
+    return fmt::format("{}{}{}={}", target, mark, name, value);
+}
+
+}  // namespace
+
 Asked ask_pages(Api& api, Terminal& term, const Pages& pages) {
-    const char mark = pages.target.find('?') == std::string::npos ? '?' : '&';
     boost::json::array lines;
     boost::json::array damaged;
-    for (std::string from;;) {
-        auto asked = ask(api, term, {.target = pages.target + from});
+    for (auto target = pages.target;;) {
+        auto asked = ask(api, term, {.target = target});
         if (!asked) return asked;
         auto& page = *asked.body;
         for (const auto& line : list_of(page, pages.list)) lines.push_back(line);
         for (const auto& row : list_of(page, "damaged")) damaged.push_back(row);
         const bool is_enough = pages.until == Pages::Until::lines && !lines.empty();
         if (!is_enough && has(page, "next")) {
-            from = fmt::format("{}{}={}", mark, pages.cursor, escaped(text_of(page, "next")));
+            target = with_parameter(pages.target, pages.cursor, escaped(text_of(page, "next")));
             continue;
         }
         if (!page.is_object()) return asked;

@@ -30,6 +30,8 @@ std::string spoken_of(const boost::json::value& from, std::string_view name);
 std::string joined_of(const boost::json::value& from, std::string_view name);
 // Its policy, on one line: a name, or how many rules there are and what judges the rest.
 std::string policy_of(const boost::json::value& job);
+// "1.5 s cpu (1.2 s user, 0.3 s system), 4 MiB read, 1 MiB written", or nothing.
+std::string usage_of(const boost::json::value& evidence);
 // "40 % second half", or nothing.
 std::string progress_of(const boost::json::value& job);
 // What a job does, on one line: its command, quoted as a shell would need it, or its kind.

@@ -18,6 +18,7 @@ namespace perdure::cli {
 
 struct ApiAnswer {
     unsigned status = 0;
+    bool went_quiet = false;  // a stream: nothing came for so long as the caller wanted to wait
     boost::json::value body;
     std::string text;  // the body as it came
     Error refusal;     // if not ok: the server's code and sentence
@@ -40,7 +41,9 @@ public:
     // A GET whose bytes are handed over as they come; false from `piece` ends it. An error: the
     // connection broke, or a person interrupted.
     using Piece = std::function<bool(std::string_view bytes)>;
-    virtual Result<ApiAnswer> stream(const std::string& target, Piece piece) = 0;
+    // `patience`: how long to wait for the next bytes; then the answer says that it went quiet.
+    virtual Result<ApiAnswer> stream(const std::string& target, std::optional<Duration> patience,
+                                     Piece piece) = 0;
     // Where it asks, for messages.
     virtual std::string where() const = 0;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <memory>
 
 #include "base/nearest.h"
 #include "config/settings.h"
@@ -33,6 +34,27 @@ struct Branch {
     std::deque<Slot> slots;  // their addresses must not change
 };
 
+using Branches = std::map<std::string, Branch, std::less<>>;
+
+// The library's, which knows nothing of the command behind two dashes.
+class HelpFormatter : public CLI::Formatter {
+public:
+    explicit HelpFormatter(const Branches& branches) : branches_(branches) {}
+
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+        auto text = CLI::Formatter::make_usage(app, std::move(name));
+        for (const auto& [path, branch] : branches_) {
+            if (branch.app != app || !branch.command || !branch.command->takes_command) continue;
+            const auto end = text.find_last_not_of('\n');
+            text.insert(end == std::string::npos ? text.size() : end + 1, " -- COMMAND...");
+        }
+        return text;
+    }
+
+private:
+    const Branches& branches_;
+};
+
 class Parser {
 public:
     Parser();
@@ -50,11 +72,12 @@ private:
     std::vector<std::string> known_here();
 
     CLI::App root_{about, "perdure"};
-    std::map<std::string, Branch, std::less<>> branches_;
+    Branches branches_;
 };
 
 Parser::Parser() {
     root_.require_subcommand(1);
+    root_.formatter(std::make_shared<HelpFormatter>(branches_));
     root_.set_help_flag("-h,--help", "what there is to say, with an example");
     for (const auto& command : commands()) add_command(command);
 }
@@ -116,7 +139,8 @@ void Parser::add_option(Branch& branch, const Option& option) {
 
 void Parser::add_setting(Branch& branch, std::string_view name) {
     const auto* setting = find_setting(name);
-    add_option(branch, {.name = setting->flag, .value = "VALUE", .help = setting->about});
+    const auto value = setting->choices.empty() ? std::string_view("VALUE") : setting->choices;
+    add_option(branch, {.name = setting->flag, .value = value, .help = setting->about});
 }
 
 Branch* Parser::chosen() {

@@ -1,6 +1,9 @@
 // The table of commands.
-#include "cli/fleet/commands.h"
+#include <set>
+
 #include "cli/command.h"
+#include "cli/fleet/commands.h"
+#include "cli/job/chosen_jobs.h"
 #include "cli/job/commands.h"
 #include "cli/job/job_options.h"
 #include "cli/job/relation_commands.h"
@@ -14,12 +17,12 @@ constexpr std::string_view run_group = "Run Perdure";
 constexpr std::string_view job_group = "Jobs";
 constexpr std::string_view fleet_group = "Queues, limits, workers";
 constexpr std::string_view inside_group = "Inside a job";
-constexpr std::string_view other_group = "Besides";
 
 using How = Word::How;
 
 const Word one_id{"id", "id of the job", How::one};
 const Word many_ids{"id", "ids of jobs", How::many};
+const Word any_ids{"id", "ids of jobs", How::any};
 const Option tenant_option{"--tenant", "NAME", "tenant; `default` if left out"};
 
 std::vector<Option> with_job_options(std::vector<Option> own) {
@@ -32,19 +35,23 @@ std::vector<Option> with_job_options(std::vector<Option> own) {
 
 std::vector<Option> callback_options() {
     std::vector<Option> options = {{"--on", "ON", "success, failure or end (default)"}};
-    options.insert(options.end(), job_options().begin(), job_options().end());
+    // When, and for whom, its job says.
+    const std::set<std::string_view> of_its_job = {"at", "delay", "after", "tenant"};
+    for (const auto& option : job_options())
+        if (!of_its_job.contains(option.key())) options.push_back(option);
     return options;
 }
 
 void add_processes(std::vector<Command>& all) {
-    all.push_back({.path = "up",
-                   .group = run_group,
-                   .summary = "a server and a worker on this machine, until Ctrl-C",
-                   .example = "  perdure up --data ~/try --listen 127.0.0.1:7373",
-                   .settings = {"profile", "data", "server.listen", "access.users", "worker.name",
-                                "worker.slots", "worker.queues", "worker.kinds", "worker.state",
-                                "worker.user", "log.level", "log.format", "log.file"},
-                   .run = keep_up});
+    all.push_back(
+        {.path = "up",
+         .group = run_group,
+         .summary = "a server and a worker on this machine, until Ctrl-C",
+         .example = "  perdure up --data ~/try --listen 127.0.0.1:7373",
+         .settings = {"profile", "data", "server.listen", "access.users", "worker.name",
+                      "worker.slots", "worker.tenants", "worker.queues", "worker.kinds",
+                      "worker.state", "worker.user", "log.level", "log.format", "log.file"},
+         .run = keep_up});
     all.push_back({.path = "server",
                    .group = run_group,
                    .summary = "a server alone",
@@ -58,8 +65,8 @@ void add_processes(std::vector<Command>& all) {
          .summary = "a worker alone, for a server somewhere else",
          .example = "  perdure worker --server http://127.0.0.1:7373 --slots 8",
          .settings = {"profile", "data", "server.urls", "server.token_file", "worker.name",
-                      "worker.slots", "worker.queues", "worker.kinds", "worker.state",
-                      "worker.user", "log.level", "log.format", "log.file"},
+                      "worker.slots", "worker.tenants", "worker.queues", "worker.kinds",
+                      "worker.state", "worker.user", "log.level", "log.format", "log.file"},
          .run = keep_worker});
     all.push_back({.path = "worker drain",
                    .group = fleet_group,
@@ -74,15 +81,17 @@ void add_processes(std::vector<Command>& all) {
 }
 
 void add_submitting(std::vector<Command>& all) {
-    all.push_back({.path = "run",
-                   .group = job_group,
-                   .summary = "submit a command, show its output, end as it ends",
-                   .example = "  perdure run -- echo hello\n"
-                              "  perdure run --effects once --run-timeout 1h -- ./pay-salaries",
-                   .options = with_job_options({}),
-                   .settings = server_settings,
-                   .takes_command = true,
-                   .run = run_job});
+    all.push_back(
+        {.path = "run",
+         .group = job_group,
+         .summary = "submit a command, show its output, end as it ends",
+         .example = "  perdure run -- echo hello\n"
+                    "  perdure run --effects once --run-timeout 1h -- ./pay-salaries",
+         .options = with_job_options(
+             {{"-n,--no-input", "", "leave standard input alone, and say nothing of it"}}),
+         .settings = server_settings,
+         .takes_command = true,
+         .run = run_job});
     all.push_back({.path = "submit",
                    .group = job_group,
                    .summary = "submit a command, or many jobs from a file; print their ids",
@@ -103,6 +112,7 @@ void add_submitting(std::vector<Command>& all) {
                                {"-k,--key", "KEY", "only this key"},
                                {"-n,--limit", "N", "at most so many: 1 to 1000, 50 if left out"},
                                {"--before", "ID", "only jobs older than this one"},
+                               {"-w,--watch", "", "again every 2 s, until Ctrl-C"},
                                tenant_option},
                    .settings = server_settings,
                    .run = list_jobs});
@@ -126,11 +136,13 @@ void add_submitting(std::vector<Command>& all) {
 
 Command act(std::string_view path, std::string_view summary, std::string_view example,
             ExitCode (*run)(Context&), std::vector<Option> options = {}) {
+    const auto filters = filter_options();
+    options.insert(options.end(), filters.begin(), filters.end());
     return {.path = path,
             .group = job_group,
             .summary = summary,
             .example = example,
-            .words = {many_ids},
+            .words = {any_ids},
             .options = std::move(options),
             .settings = server_settings,
             .run = run};
@@ -153,15 +165,23 @@ void add_job_family(std::vector<Command>& all) {
                    .run = show_job});
     all.push_back({.path = "job wait",
                    .group = job_group,
-                   .summary = "wait until a job has ended; exit codes as of `run`",
-                   .example = "  perdure job wait 06na5x0g00000 && echo done",
-                   .words = {one_id},
+                   .summary = "wait until jobs have ended; exit codes as of `run`",
+                   .example = "  perdure job wait 06na5x0g00000 && echo done\n"
+                              "  perdure job wait --queue slow",
+                   .words = {any_ids},
+                   .options = {{"--any", "", "until one of them has; its id is printed"},
+                               {"-q,--queue", "NAME", "all of this queue that have not ended yet"},
+                               {"--tenant", "NAME", "tenant of that queue"}},
                    .settings = server_settings,
                    .run = wait_for_job});
     all.push_back(act("job cancel", "stop jobs, waiting or running ones",
-                      "  perdure job cancel 06na5x0g00000", cancel_jobs));
+                      "  perdure job cancel 06na5x0g00000\n"
+                      "  perdure job cancel --queue slow --state ready",
+                      cancel_jobs));
     all.push_back(act("job retry", "submit ended jobs again, as new ones",
-                      "  perdure job retry 06na5x0g00000", retry_jobs));
+                      "  perdure job retry 06na5x0g00000\n"
+                      "  perdure job retry --state failed --queue slow",
+                      retry_jobs));
     all.push_back(act("job discard", "remove jobs that are damaged, or deal with quarantined ones",
                       "  perdure job discard 06na5x0g00000 --damaged", discard_job,
                       {{"--damaged", "", "its rows cannot be understood: remove them"},
@@ -271,7 +291,7 @@ void add_inside(std::vector<Command>& all) {
     add("begin", "something starts that must not be repeated; returns when committed",
         "  perdure begin && ./charge-card", {}, {}, tell_begin);
     add("verdict", "say what a failure means: retry, permanent, conflict, disconnected, at TIME",
-        "  perdure verdict at 2026-11-15T08:00:00Z; exit 1",
+        "  perdure verdict at \"tomorrow 7:30\"; exit 1",
         {{"kind", "retry, permanent, conflict, disconnected or at"},
          {"time", "for `at`", How::optional}},
         {}, tell_verdict);
@@ -279,67 +299,12 @@ void add_inside(std::vector<Command>& all) {
         tell_result);
 }
 
-void add_others(std::vector<Command>& all) {
-    all.push_back(
-        {.path = "bench",
-         .group = other_group,
-         .summary = "measure this machine, then Perdure on it",
-         .example = "  perdure bench --json\n"
-                    "  perdure bench --scale\n"
-                    "  perdure bench --scale queues idle --json\n"
-                    "  perdure bench --scale after --waiting 10000000 --time-limit 900",
-         .words = {{"measure", "with --scale: only these", How::any}},
-         .options = {{"--quick", "", "small counts: a look, not a figure"},
-                     {"--backlog", "", "also with a million jobs; takes minutes"},
-                     {"--scale", "", "instead: costs that must not grow; 10 minutes"},
-                     {"--waiting", "N", "with --scale: how many wait; 1000000 if left out"},
-                     {"--time-limit", "SECONDS",
-                      "with --scale: when a case gives up; 30 if left out"},
-                     {"--keep", "", "leave the files"},
-                     {"--dir", "DIR", "where to measure; /var/tmp if left out"}},
-         .run = run_bench});
-    all.push_back({.path = "drill",
-                   .group = other_group,
-                   .summary = "make every failure happen on a throw-away instance, and measure",
-                   .example = "  perdure drill\n  perdure drill --only worker --only host_gone",
-                   .options = {{"--list", "", "every failure with its sentence and its bound"},
-                               {"--only", "NAME", "this failure; may be repeated", true},
-                               {"--quick", "", "some of them, twice each"},
-                               {"--runs", "N", "how often each; 5 if left out"},
-                               {"--keep", "", "leave the files"},
-                               {"--dir", "DIR", "where the instances live; /var/tmp if left out"}},
-                   .run = run_drill});
-    all.push_back({.path = "faults",
-                   .group = other_group,
-                   .summary = "the places at which Perdure can be told to fail",
-                   .example = "  perdure faults\n"
-                              "  perdure up --set debug.faults=worker.after_spawn=100%x1",
-                   .run = list_faults});
-    all.push_back({.path = "completion",
-                   .group = other_group,
-                   .summary = "completion for bash, zsh or fish",
-                   .example = "  source <(perdure completion bash)",
-                   .words = {{"shell", "bash, zsh or fish"}},
-                   .run = print_completion});
-    // Hidden: for packagers.
-    all.push_back({.path = "man-page",
-                   .summary = "a manual page, in roff",
-                   .example = "  perdure man-page perdure-job-show | man -l -",
-                   .words = {{"name", "of the page; `perdure` if left out", How::optional}},
-                   .options = {{"--list", "", "the names of all pages instead"}},
-                   .run = print_man_page});
-    all.push_back({.path = "version",
-                   .group = other_group,
-                   .summary = "which version this is",
-                   .example = "  perdure version",
-                   .run = print_version});
-}
-
 }  // namespace
 
 const std::vector<Option>& common_options() {
     static const std::vector<Option> options = {
         {"--json", "", "data for programs: one JSON document"},
+        {"--utc", "", "times in UTC, not in the time zone of this place (TZ)"},
         {"--config", "FILE", "instead of perdure.toml here, at home or in /etc/perdure"},
         {"--set", "NAME=VALUE", "any setting, like timing.lease=20s; may be repeated", true},
     };

@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/args.h"
 #include "cli/command.h"
+#include "cli/person_time.h"
 #include "cli/terminal.h"
 #include "cli/world.h"
 #include "config/resolve.h"
@@ -19,6 +20,11 @@ struct Context {
     Api& api;
 
     bool json() const { return args.flag("json"); }
+    // Of the place whose times a person gives and reads.
+    UtcOffset offset() const {
+        if (args.flag("utc")) return [](WallTime) { return Duration{}; };
+        return [&here = world](WallTime at) { return here.utc_offset(at); };
+    }
 };
 
 }  // namespace perdure::cli

@@ -22,15 +22,17 @@ inline constexpr std::array exit_code_meanings = {
     ExitCodeMeaning{"6", "the outcome is not known: look before you repeat"},
     ExitCodeMeaning{"7", "not allowed: no token, too small a role, or a path of another account"},
     ExitCodeMeaning{"8", "something stored cannot be understood, or this is a bug: needs a person"},
+    ExitCodeMeaning{"74",
+                    "`run`, not on a terminal: it succeeded, but some of its output is missing"},
     ExitCodeMeaning{"75", "for now: repeat later; `begin` and `checkpoint`: not committed"},
     ExitCodeMeaning{"120", "not waited for: the job goes on"},
     ExitCodeMeaning{"121", "cancelled"},
     ExitCodeMeaning{"122", "expired: it waited too long"},
-    ExitCodeMeaning{"123", "quarantined: it needs a person"},
+    ExitCodeMeaning{"123", "quarantined: it needs a person, and no signal ended its last attempt"},
     ExitCodeMeaning{"124", "a timeout"},
     ExitCodeMeaning{"125", "failed for a cause that is not the command's own"},
     ExitCodeMeaning{"127", "the command could not be used: not found, not executable, a folder"},
-    ExitCodeMeaning{"128 + n", "a signal n has ended it"},
+    ExitCodeMeaning{"128 + n", "a signal n has ended its last attempt"},
 };
 
 }  // namespace perdure::cli

@@ -30,9 +30,10 @@ TEST(Run, shows_the_output_and_ends_as_the_job_ends) {
     EXPECT_EQ(stage.run({"run", "--", "echo", "hello"}), 0) << stage.err;
     EXPECT_EQ(stage.out, "hello\n");
     EXPECT_EQ(stage.err, "perdure: job " + id + "\n");
-    EXPECT_EQ(stage.server.bodies[0], R"j({"argv":["echo","hello"],"idempotency_key":)j"
-                                      R"j("cli-00000000000000010000000000000002",)j"
-                                      R"j("keep_key":"1h"})j");
+    EXPECT_EQ(stage.server.bodies[0],
+              R"j({"argv":["echo","hello"],"cwd":"/here","idempotency_key":)j"
+              R"j("cli-00000000000000010000000000000002",)j"
+              R"j("keep_key":"1h"})j");
 }
 
 TEST(Run, goes_on_at_the_byte_where_the_connection_was_lost) {
@@ -94,7 +95,7 @@ TEST(Run, does_not_repeat_what_the_server_refuses) {
     stage.expect("POST /v1/jobs",
                  refusal_answer(400, Errc::invalid, "priority must be 0 to 9", "$.priority"));
     EXPECT_EQ(stage.run({"run", "--priority", "12", "--", "x"}), 2);
-    EXPECT_TRUE(contains(stage.err, "priority must be 0 to 9 (at $.priority)")) << stage.err;
+    EXPECT_TRUE(contains(stage.err, "--priority: priority must be 0 to 9\n")) << stage.err;
 }
 
 class CtrlC : public testing::Test {
@@ -142,6 +143,102 @@ TEST_F(CtrlC, detaches_where_nobody_can_be_asked) {
     EXPECT_EQ(stage_.server.calls.size(), 2U) << "no cancel was sent";
 }
 
+TEST_F(CtrlC, the_question_ends_when_the_job_does) {
+    stage_.expect("GET /v1/jobs/" + id, succeeded);  // while the question is open
+    stage_.expect_stream("/v1/jobs/", "the end", ok);
+    stage_.expect("GET /v1/jobs/" + id, succeeded);
+    EXPECT_EQ(stage_.run({"run", "--", "x"}), 0) << stage_.err;
+    EXPECT_EQ(stage_.out, "the end");
+}
+
+TEST(Run, asks_nobody_when_it_is_told_to_end) {
+    Stage stage;
+    stage.look.interactive = true;
+    stage.world.person = {"c"};
+    stage.expect("POST /v1/jobs", accepted);
+    stage.server.steps.push_back({"STREAM /v1/jobs/", error(Errc::unavailable, "interrupted"), "",
+                                  [&] { stage.world.sigterm = true; }});
+    EXPECT_EQ(stage.run({"run", "--", "x"}), 120) << stage.err;
+    EXPECT_FALSE(contains(stage.err, "[c]ancel")) << stage.err;
+}
+
+// What a stream answers on which nothing came for a while.
+ApiAnswer quiet() {
+    ApiAnswer answer;
+    answer.went_quiet = true;
+    return answer;
+}
+
+TEST(Run, says_once_why_nothing_moves_and_again_when_that_has_changed) {
+    Stage stage;
+    const auto why = [&](const std::string& what, const std::string& state = "ready") {
+        stage.expect_stream("/v1/jobs/", "", quiet());
+        stage.expect("GET /v1/jobs/" + id + "/why",
+                     json_answer(200, R"j({"state":")j" + state + R"j(","blockers":[{"what":")j" +
+                                          what + R"j(","removed_by":"a person"}]})j"));
+    };
+    stage.expect("POST /v1/jobs", accepted);
+    why("queue `q` is paused");
+    why("queue `q` is paused");
+    why("no worker is connected");
+    why("it runs on worker `w`", "running");
+    stage.expect_stream("/v1/jobs/", "out", ok);
+    stage.expect("GET /v1/jobs/" + id, succeeded);
+    EXPECT_EQ(stage.run({"run", "--", "x"}), 0) << stage.err;
+    EXPECT_EQ(stage.err, "perdure: job " + id +
+                             "\n"
+                             "perdure: job " +
+                             id +
+                             " is ready:\n  - queue `q` is paused\n    removed by: a person\n"
+                             "perdure: job " +
+                             id +
+                             " is ready:\n  - no worker is connected\n    removed by: a person\n");
+}
+
+// A part of a file with exit code 0 is a damaged file that nobody notices.
+TEST(Run, says_that_output_is_missing_and_ends_so_where_a_program_reads_it) {
+    const auto cut = [](const std::string& fields) {
+        return job(fields + R"j(,"ended_at":"x","attempts":[
+            {"epoch":1,"evidence":{"output_cut":4711}}])j");
+    };
+    const auto good = cut(R"j("state":"succeeded","cause":"exit","exit_code":0)j");
+    const auto bad = cut(R"j("state":"failed","cause":"exit","exit_code":3)j");
+    for (const auto& [end, width, code] :
+         {std::tuple(good, 0, 74), {good, 80, 0}, {bad, 0, 3}, {bad, 80, 3}}) {
+        Stage stage;
+        stage.look.width = static_cast<std::size_t>(width);
+        stage.expect("POST /v1/jobs", accepted);
+        stage.expect_stream("/v1/jobs/", "part", ok);
+        stage.expect("GET /v1/jobs/" + id, end);
+        EXPECT_EQ(stage.run({"run", "--", "x"}), code) << stage.err;
+        EXPECT_TRUE(contains(stage.err, "output of attempt 1 is incomplete: 4711 bytes not kept"))
+            << stage.err;
+    }
+}
+
+TEST(Run, says_that_piped_input_is_not_passed_on) {
+    for (const bool told : {true, false}) {
+        Stage stage;
+        stage.world.input = true;
+        stage.expect("POST /v1/jobs", accepted);
+        stage.expect_stream("/v1/jobs/", "", ok);
+        stage.expect("GET /v1/jobs/" + id, succeeded);
+        const auto option = told ? "--quiet" : "-n";
+        EXPECT_EQ(stage.run({"run", option, "--", "cat"}), 0) << stage.err;
+        EXPECT_EQ(contains(stage.err, "standard input is not given to the job"), told);
+    }
+}
+
+TEST(Run, remembers_its_job_as_the_last_one) {
+    Stage stage;
+    stage.expect("POST /v1/jobs", accepted);
+    stage.expect_stream("/v1/jobs/", "", ok);
+    stage.expect("GET /v1/jobs/" + id, succeeded);
+    EXPECT_EQ(stage.run({"run", "--quiet", "--", "x"}), 0) << stage.err;
+    stage.expect("GET /v1/jobs/" + id, succeeded);
+    EXPECT_EQ(stage.run({"job", "show", "@last"}), 0) << stage.err;
+}
+
 TEST(ExitCodes, are_the_jobs_own_where_it_has_one) {
     const auto code = [](const std::string& fields) {
         return static_cast<int>(exit_code_of_job(job(fields).body));
@@ -152,8 +249,11 @@ TEST(ExitCodes, are_the_jobs_own_where_it_has_one) {
     EXPECT_EQ(code(R"j("state":"failed","cause":"crash(signal)","signal":11)j"), 139);
     EXPECT_EQ(code(R"j("state":"cancelled","cause":"cancelled")j"), 121);
     EXPECT_EQ(code(R"j("state":"expired","cause":"timeout(queue)")j"), 122);
-    EXPECT_EQ(code(R"j("state":"quarantined","cause":"crash(signal)","signal":9)j"), 123);
-    EXPECT_EQ(code(R"j("state":"failed","cause":"timeout(run)")j"), 124);
+    EXPECT_EQ(code(R"j("state":"quarantined","cause":"crash(signal)","signal":9)j"), 137);
+    EXPECT_EQ(code(R"j("state":"quarantined","cause":"worker_lost")j"), 123);
+    EXPECT_EQ(code(R"j("state":"failed","cause":"oom","signal":9)j"), 137);
+    EXPECT_EQ(code(R"j("state":"failed","cause":"timeout(run)","signal":9)j"), 124);
+    EXPECT_EQ(code(R"j("state":"cancelled","cause":"cancelled","signal":15)j"), 121);
     EXPECT_EQ(code(R"j("state":"failed","cause":"worker_lost")j"), 125);
     EXPECT_EQ(code(R"j("state":"failed","cause":"command_unusable")j"), 127);
 }

@@ -133,6 +133,8 @@ TEST(Restore, says_what_it_has_and_what_a_person_must_look_at) {
 
 TEST(Migrate, takes_a_database_without_its_log_only_if_told) {
     Stage stage;
+    EXPECT_EQ(stage.run({"compact", "--data", "/d"}), 0) << stage.err;
+    EXPECT_TRUE(contains(stage.out, "logs.db  84.0 MiB  1.0 MiB  83.0 MiB")) << stage.out;
     EXPECT_EQ(stage.run({"migrate", "--data", "/d"}), 0);
     EXPECT_TRUE(contains(stage.err, "nothing to do")) << stage.err;
     EXPECT_EQ(stage.run({"migrate", "--data", "/d", "--without-log"}), 0);
@@ -253,7 +255,7 @@ TEST_F(InsideAJob, requests_are_written_as_the_protocol_says) {
     EXPECT_EQ(stage_.run({"begin"}), 0);
     EXPECT_EQ(stage_.backstage.socket_request, "begin\n");
     EXPECT_EQ(stage_.run({"verdict", "at", "2026-11-15T08:00:00Z"}), 0);
-    EXPECT_EQ(stage_.backstage.socket_request, "verdict at 2026-11-15T08:00:00Z\n");
+    EXPECT_EQ(stage_.backstage.socket_request, "verdict at 2026-11-15T08:00:00.000000Z\n");
 }
 
 // O10: cut off, they fail with 75, and what they protect must not be done.
@@ -287,6 +289,39 @@ TEST(Completion, knows_commands_and_options) {
     EXPECT_EQ(stage.run({"completion", "fish"}), 0);
     EXPECT_TRUE(contains(stage.out, "-n '__fish_seen_subcommand_from job' -f -a cancel"));
     EXPECT_EQ(stage.run({"completion", "tcsh"}), 2);
+}
+
+TEST(Account, adds_up_the_pages_and_shows_the_greatest_first) {
+    Stage stage;
+    stage.expect("GET /v1/account?by=queue&tenant=default",
+                 json_answer(200, R"j({"by":"queue","next":"38f1sk94b0001","lines":[
+        {"name":"mail","attempts":2,"unknown":1,"ran_for":"3s","cpu_user":"1s","cpu_system":"500ms",
+         "read_bytes":1048576,"write_bytes":0,"peak_memory":1048576}]})j"));
+    stage.expect("GET /v1/account?by=queue&tenant=default&after=38f1sk94b0001",
+                 json_answer(200, R"j({"by":"queue","lines":[
+        {"name":"mail","attempts":1,"ran_for":"1s","cpu_user":"1s","cpu_system":"0s",
+         "read_bytes":0,"write_bytes":4096,"peak_memory":2097152},
+        {"name":"video","attempts":1,"ran_for":"9s","cpu_user":"8s","cpu_system":"0s",
+         "read_bytes":0,"write_bytes":0,"peak_memory":0}]})j"));
+    EXPECT_EQ(stage.run({"account"}), 0) << stage.err;
+    const auto video = stage.out.find("video");
+    const auto mail = stage.out.find("mail   3         4.0 s");
+    EXPECT_LT(video, mail) << stage.out;
+    EXPECT_NE(mail, std::string::npos) << stage.out;
+    EXPECT_TRUE(contains(stage.out, "2.5 s")) << stage.out;
+    EXPECT_TRUE(contains(stage.err, "of 1 attempts nobody knows")) << stage.err;
+}
+
+TEST(Audit, goes_on_from_where_a_page_ended_whatever_was_given) {
+    Stage stage;
+    stage.expect("GET /v1/audit?limit=50&about=bob&before=900",
+                 json_answer(200, R"j({"records":[],"next":800})j"));
+    stage.expect("GET /v1/audit?limit=50&about=bob&before=800",
+                 json_answer(200, R"j({"records":[{"seq":7,"at":"2026-11-19T23:00:00Z",
+        "who":"bob","action":"POST /v1/tokens","status":201,"subject":"t"}],"next":7})j"));
+    EXPECT_EQ(stage.run({"audit", "--about", "bob", "--before", "900"}), 0) << stage.err;
+    EXPECT_TRUE(contains(stage.out, "POST /v1/tokens")) << stage.out;
+    EXPECT_TRUE(contains(stage.err, "--before 7")) << stage.err;
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "cli/answer.h"
 #include "cli/command_line.h"
 #include "cli/context.h"
+#include "cli/job/job_ids.h"
 
 namespace perdure::cli {
 namespace {
@@ -73,7 +75,7 @@ ExitCode run_program(const std::vector<std::string>& words, Terminal& term, Worl
         term.out(help->text);
         return ExitCode::ok;
     }
-    const auto& command = std::get<ParsedCommand>(*parsed);
+    auto& command = std::get<ParsedCommand>(*parsed);
     const auto configuration = configure(command, term, world);
     if (!configuration) {
         term.say(configuration.error().what);
@@ -82,6 +84,10 @@ ExitCode run_program(const std::vector<std::string>& words, Terminal& term, Worl
     for (const auto& warning : configuration->warnings) term.say("warning: " + warning);
     const auto api = backstage.connect(*configuration, world);
     Context context{command.args, term, world, backstage, *configuration, *api};
+    if (auto completed = complete_ids(context, command.args); !completed)
+        return completed.error().code == Errc::unavailable
+                   ? unreachable(term, *api, completed.error())
+                   : term.fail(completed.error());
     return command.command->run(context);
 }
 

@@ -69,13 +69,16 @@ TEST(Quarantine, shows_the_evidence_of_every_attempt) {
         "may_still_run":{"epoch":2,"worker":"anvil"},"attempts":[
         {"epoch":1,"cause":"crash(signal)","signal":11,"ran":"yes","worker":"anvil",
          "evidence":{"host":"h1","peak_memory":1572864,"ran_for":"1s500ms",
+                     "cpu_user":"1s200ms","cpu_system":"200ms","read_bytes":1048576,"write_bytes":0,
                      "last_lines":"one\ntwo\u001b[2J\n"}},
         {"epoch":2,"cause":"worker_lost","ran":"maybe"}]})j"));
     EXPECT_EQ(stage.run({"quarantine", "show", "a"}), 0) << stage.err;
     EXPECT_TRUE(contains(stage.out, "attempt 2 may still run on worker anvil\n")) << stage.out;
     for (const auto* part :
          {"  cause       crash(signal)\n", "  signal      11\n", "  host        h1\n",
-          "  ran for     1.5 s\n", "  peak memory 1.5 MiB\n", "    one\n    two·[2J\n"})
+          "  ran for     1.5 s\n", "  peak memory 1.5 MiB\n",
+          "  used        1.4 s cpu (1.2 s user, 200 ms system), 1.0 MiB read\n",
+          "    one\n    two·[2J\n"})
         EXPECT_TRUE(contains(stage.out, part)) << part << stage.out;
 }
 

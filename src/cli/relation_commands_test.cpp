@@ -30,10 +30,11 @@ TEST(Submit, sends_callbacks_and_what_to_wait_for) {
                          R"({"kind":"tidy"})", "--", "true"}),
               0)
         << stage.err;
-    EXPECT_EQ(stage.server.bodies[0],
-              R"j({"argv":["true"],"after":[{"job":"06na5x0g00009","on":"end"}],)j"
-              R"j("on_failure":[{"argv":["./page","me now"]}],"on_end":[{"kind":"tidy"}],)j"
-              R"j("idempotency_key":"k"})j");
+    EXPECT_EQ(
+        stage.server.bodies[0],
+        R"j({"argv":["true"],"cwd":"/here","after":[{"job":"06na5x0g00009","on":"end"}],)j"
+        R"j("on_failure":[{"argv":["./page","me now"],"cwd":"/here"}],"on_end":[{"kind":"tidy"}],)j"
+        R"j("idempotency_key":"k"})j");
 }
 
 TEST(Submit, notifies_by_a_webhook_at_the_end) {
@@ -45,7 +46,7 @@ TEST(Submit, notifies_by_a_webhook_at_the_end) {
               0)
         << stage.err;
     EXPECT_EQ(stage.server.bodies[0],
-              R"j({"argv":["true"],"on_end":[{"argv":["./tidy"]},)j"
+              R"j({"argv":["true"],"cwd":"/here","on_end":[{"argv":["./tidy"],"cwd":"/here"},)j"
               R"j({"kind":"perdure.webhook","args":{"url":"https://a.example/in",)j"
               R"j("secret":"billing"}},{"kind":"perdure.webhook",)j"
               R"j("args":{"url":"http://b.example","secret":"billing"}}],)j"
@@ -74,7 +75,8 @@ TEST(Serial, is_one_batch_in_which_each_waits_for_the_one_before) {
         << stage.err;
     EXPECT_EQ(stage.out, "06na5x0g00000\n06na5x0g00001\n");
     EXPECT_EQ(stage.server.bodies[0],
-              R"j({"jobs":[{"argv":["a","1"],"idempotency_key":"k.0"},{"argv":["b"],)j"
+              R"j({"jobs":[{"argv":["a","1"],"cwd":"/here","idempotency_key":"k.0"},)j"
+              R"j({"argv":["b"],"cwd":"/here",)j"
               R"j("after":[{"index":0,"on":"success"}],"idempotency_key":"k.1"}]})j");
 }
 
@@ -104,7 +106,7 @@ TEST(AddCallback, says_whether_it_was_made_at_once) {
                  json_answer(201, R"j({"id":"06na5x0g00000","number":0})j"));
     EXPECT_EQ(stage.run({"job", "add-callback", "06na5x0g00000", "--on", "failure", "--", "x"}), 0)
         << stage.err;
-    EXPECT_EQ(stage.server.bodies[0], R"j({"on":"failure","job":{"argv":["x"]}})j");
+    EXPECT_EQ(stage.server.bodies[0], R"j({"on":"failure","job":{"argv":["x"],"cwd":"/here"}})j");
     EXPECT_EQ(stage.out, "");
 
     Stage later;

@@ -50,6 +50,23 @@ TEST(Tables, align_by_characters_and_not_by_bytes) {
     EXPECT_EQ(table.text(screen.term), "NAME   WHAT\ngröße  a\nx      b\n");
 }
 
+// Names are whole, and no line is longer than the terminal.
+TEST(Tables, fit_a_narrow_terminal) {
+    Table table({"ID", "STATE", "QUEUE", "SUBMITTED", "NOTE", "WHAT"});
+    table.add({"06na5x0g00000", "quarantined", "a-queue-with-a-long-name", "25 min ago",
+               "crash(signal)", "./do-something --with many --options"});
+    for (const std::size_t width : {20, 40, 60, 80, 100}) {
+        Screen screen({.width = width});
+        const auto text = table.text(screen.term);
+        EXPECT_NE(text.find("06na5x0g00000"), std::string::npos);
+        for (std::size_t at = 0; at < text.size();) {
+            const auto end = text.find('\n', at);
+            EXPECT_LE(columns_of(text.substr(at, end - at)), width) << text;
+            at = end + 1;
+        }
+    }
+}
+
 TEST(Tables, cut_the_last_column_on_a_terminal_and_nowhere_else) {
     Table table({"ID", "WHAT"});
     table.add({"1", std::string(100, 'w')});
@@ -100,8 +117,7 @@ TEST(TerminalTest, errors_say_what_where_and_the_page) {
     EXPECT_EQ(screen.term.fail(error(Errc::conflict, "it has ended"), "$.id"), ExitCode::conflict);
     EXPECT_EQ(screen.err.str(),
               "perdure: it has ended (at $.id)\n"
-              "perdure: look at its state (perdure job show ID), then decide again\n"
-              "perdure: more about `conflict`: docs/errors/conflict.md\n");
+              "perdure: more about `conflict`: perdure explain conflict\n");
 }
 
 TEST(WhatItDoes, can_be_pasted_into_a_shell) {

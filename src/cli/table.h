@@ -1,5 +1,5 @@
-// Table: aligned columns for people. Only the last column is cut, and only on a terminal: what is
-// piped is whole.
+// Table: aligned columns for people. Cut to the width of a terminal, the last column first, then
+// the widest ones but the first; what is piped is whole.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ std::string_view advice(Errc code) {
         case Errc::invalid: return "";
         case Errc::not_found: return "";
         case Errc::gone: return "nothing is left to do";
-        case Errc::conflict: return "look at its state (perdure job show ID), then decide again";
+        case Errc::conflict: return "";
         case Errc::unauthenticated:
         case Errc::forbidden: return "";
         case Errc::fenced: return "";
@@ -83,7 +83,7 @@ ExitCode Terminal::fail(const Error& error, std::string_view path) {
     if (!path.empty()) sentence += fmt::format(" (at {})", path);
     say(sentence);
     if (const auto todo = advice(error.code); !todo.empty()) say(todo);
-    say(fmt::format("more about `{0}`: docs/errors/{0}.md", to_string(error.code)));
+    say(fmt::format("more about `{0}`: perdure explain {0}", to_string(error.code)));
     return exit_code_of(error.code);
 }
 

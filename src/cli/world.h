@@ -15,30 +15,48 @@
 #include "base/time.h"
 #include "cli/api.h"
 #include "config/resolve.h"
+#include "core/worker/job_host.h"
 
 namespace perdure::cli {
 
-class World {
+enum class Interrupt { none, by_person, by_signal };
+
+// Where and when a command is given.
+class Place {
 public:
-    virtual ~World() = default;
+    virtual ~Place() = default;
     virtual const std::map<std::string, std::string>& environment() const = 0;
     virtual HostFacts host() const = 0;
     virtual std::string current_directory() const = 0;
+    // Under which uid this program runs, and the mark of the files that it sees.
+    virtual JobHost here() const = 0;
+    virtual WallTime now() const = 0;
+    // How far the clocks of this place are ahead of UTC at that moment.
+    virtual Duration utc_offset(WallTime at) const = 0;
+    virtual std::uint64_t random() = 0;
+};
+
+class World : public Place {
+public:
     // not_found if it does not exist; "-" is standard input.
     virtual Result<std::string> read_file(const std::string& path) = 0;
     // A file of settings that nobody has named. forbidden: it belongs to another account, or can be
     // written by one (A1).
     virtual Result<std::string> read_trusted_file(const std::string& path) = 0;
-    virtual WallTime now() const = 0;
-    virtual std::uint64_t random() = 0;
+    // Something lies on standard input, a pipe or a file, and waits to be read. Reads nothing.
+    virtual bool has_input() const = 0;
+    // The job that this account has submitted last from this machine; empty: none is known.
+    virtual std::string last_job() const = 0;
+    virtual void remember_job(const std::string& id) = 0;  // as well as it can
     // Returns early when interrupted.
     virtual void pause(Duration duration) = 0;
     // From now on Ctrl-C does not end the program but is told by interrupted().
     virtual void catch_interrupts() = 0;
-    // True once for each Ctrl-C.
-    virtual bool interrupted() = 0;
-    // A line from the person at the terminal; nothing if interrupted or at the end.
-    virtual std::optional<std::string> read_answer() = 0;
+    // Which it was, once for each: Ctrl-C, or a SIGTERM, which has nobody behind it to be asked.
+    virtual Interrupt interrupted() = 0;
+    // A line from the person at the terminal; empty if interrupted, at the end, or when `is_over`,
+    // which is asked about once a second, says that nobody needs the answer any more.
+    virtual std::optional<std::string> read_answer(const std::function<bool()>& is_over = {}) = 0;
 };
 
 enum class Role { up, server, worker };
@@ -79,6 +97,12 @@ struct OfflineRestored {
 };
 enum class RestoreWhat { copy, take_over };
 
+struct OfflineCompacted {
+    std::string name;
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+};
+
 // What to do about a database whose log is not beside it.
 enum class MissingLog { refuse, accept };
 
@@ -101,6 +125,8 @@ public:
                                                  const BackupProgress& progress) = 0;
     virtual Result<OfflineRestored> restore(const Config& config, const std::string& backup,
                                             RestoreWhat what) = 0;
+    virtual Result<std::vector<OfflineCompacted>> compact(const Config& config,
+                                                          const BackupProgress& progress) = 0;
     virtual ExitCode bench(const Configuration& configuration,
                            const std::vector<std::string>& words) = 0;
     virtual ExitCode drill(const std::vector<std::string>& words) = 0;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/fault.h"
+#include "core/worker/kinds.h"
 #include "wire/text_time.h"
 
 namespace perdure {
@@ -82,6 +83,10 @@ std::optional<Error> check_together(const Configuration& configuration) {
     const auto faults = parse_faults(configuration.config.faults);
     if (!faults) return refused(configuration, "debug.faults", faults.error().what);
     if (auto error = check_timing(configuration)) return error;
+    const auto kinds = choose_kinds(configuration.config.worker_kinds);
+    if (!kinds) return refused(configuration, "worker.kinds", kinds.error().what);
+    if (configuration.config.worker_tenants.empty())
+        return refused(configuration, "worker.tenants", "a worker needs at least one");
     return check_listen(configuration);
 }
 

@@ -33,10 +33,13 @@ struct Config {
 
     std::string worker_name;
     std::uint32_t worker_slots = 1;
-    std::vector<std::string> worker_queues;  // empty: all
-    std::vector<std::string> worker_kinds;   // empty: all
-    std::string worker_state;                // directory
-    std::string worker_user;                 // name, uid or `submitter`; empty: the worker's own
+    std::vector<std::string> worker_tenants;  // at least one
+    std::vector<std::string> worker_queues;   // empty: all
+    std::vector<std::string> worker_kinds;    // empty: all that it can run
+    std::string worker_path;                  // PATH of jobs
+    std::vector<std::string> worker_env;      // NAME=VALUE, or NAME for its own value
+    std::string worker_state;                 // directory
+    std::string worker_user;                  // name, uid or `submitter`; empty: the worker's own
     bool worker_root_submitters = false;
     std::string worker_secrets;                      // directory
     std::string worker_cgroup;                       // empty: below the worker's own

@@ -38,6 +38,7 @@ std::string default_text(const Setting& setting) {
         case SettingType::names:
         case SettingType::words:
         case SettingType::accounts:
+        case SettingType::variables:
         case SettingType::networks: return list_text(setting.standard);
         default: return quoted(setting.standard);
     }

@@ -48,6 +48,19 @@ bool is_account(std::string_view text) {
     return has_role && !name.empty() && is_plain_text(name);
 }
 
+// "LANG=de_DE.UTF-8" or "SSH_AUTH_SOCK". What Perdure itself gives to a job is not among them, and
+// a comma would end the value where lists are written on one line.
+bool is_variable(std::string_view text) {
+    const auto name = text.substr(0, text.find('='));
+    const auto is_letter = [](char c) {
+        return c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    };
+    const auto fits = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+    return !name.empty() && is_letter(name.front()) &&
+           std::all_of(name.begin(), name.end(), fits) && !name.starts_with("PERDURE_") &&
+           text.find(',') == std::string_view::npos && is_plain_text(text);
+}
+
 bool fits(const Setting& setting, const std::string& text) {
     switch (setting.type) {
         case SettingType::choice: return is_choice(setting.choices, text);
@@ -68,6 +81,7 @@ bool fits(const Setting& setting, const std::vector<std::string>& words) {
             });
         case SettingType::names: return std::all_of(words.begin(), words.end(), is_name);
         case SettingType::words: return std::all_of(words.begin(), words.end(), is_plain_text);
+        case SettingType::variables: return std::all_of(words.begin(), words.end(), is_variable);
         case SettingType::accounts: return std::all_of(words.begin(), words.end(), is_account);
         case SettingType::networks:
             return std::all_of(words.begin(), words.end(),
@@ -87,7 +101,8 @@ bool fits(const Setting& setting, Duration duration) {
 
 bool is_list(SettingType type) {
     return type == SettingType::urls || type == SettingType::names || type == SettingType::words ||
-           type == SettingType::networks || type == SettingType::accounts;
+           type == SettingType::networks || type == SettingType::accounts ||
+           type == SettingType::variables;
 }
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -95,6 +110,13 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
     const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
     if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
     return number;
+}
+
+// HOST:PORT is what people have at hand.
+void complete_urls(const Setting& setting, std::vector<std::string>& words) {
+    if (setting.type != SettingType::urls) return;
+    for (auto& word : words)
+        if (!is_socket_url(word) && parse_host_port(word)) word = "http://" + word;
 }
 
 }  // namespace
@@ -105,6 +127,7 @@ Result<Value> check_value(const Setting& setting, Value value) {
         if (setting.type == SettingType::duration || is_list(setting.type))
             return read_value(setting, *given);
     }
+    if (auto* words = std::get_if<std::vector<std::string>>(&value)) complete_urls(setting, *words);
     const bool good = std::visit([&](const auto& v) { return fits(setting, v); }, value);
     if (!good) return refused(setting, value_text(value));
     return value;
@@ -113,6 +136,7 @@ Result<Value> check_value(const Setting& setting, Value value) {
 Result<Value> read_value(const Setting& setting, std::string_view text) {
     if (is_list(setting.type)) {
         auto words = split_list(text);
+        complete_urls(setting, words);
         if (!fits(setting, words)) return refused(setting, text);
         return Value(std::move(words));
     }
@@ -147,7 +171,7 @@ std::string wanted(const Setting& setting) {
             return fmt::format("a duration from {} to {}, like 90s or 1h30m",
                                duration_text({setting.min}), duration_text({setting.max}));
         case SettingType::address: return "HOST:PORT, like 127.0.0.1:7373";
-        case SettingType::urls: return "URLs like http://127.0.0.1:7373";
+        case SettingType::urls: return "URLs like http://127.0.0.1:7373, HOST:PORT, or unix:PATH";
         case SettingType::names:
             return "names of 1 to 64 of a-z 0-9 . _ - that begin with a letter or digit";
         case SettingType::words: return "words";
@@ -155,6 +179,9 @@ std::string wanted(const Setting& setting) {
             return "accounts like alice or alice:viewer, with a role of viewer, submitter, "
                    "operator, "
                    "worker or admin";
+        case SettingType::variables:
+            return "variables like LANG=de_DE.UTF-8, or a name alone for the worker's own value; "
+                   "without commas, none that begins with PERDURE_";
         case SettingType::networks: return "networks like 10.0.0.0/8 or fd00::/8";
     }
     return "something else";

@@ -126,6 +126,34 @@ TEST(Resolve, names_the_variable_or_flag_that_is_wrong) {
     EXPECT_EQ(refusal(from), "--set: there is no setting timing.leese; did you mean timing.lease?");
 }
 
+TEST(Resolve, completes_a_server_that_is_only_host_and_port) {
+    auto from = sources("[server]\nurls = [\"there:80\", \"unix:/run/api\"]\n");
+    const auto of_file = resolve(from);
+    ASSERT_TRUE(of_file) << of_file.error().what;
+    EXPECT_EQ(of_file->config.servers,
+              (std::vector<std::string>{"http://there:80", "unix:/run/api"}));
+    from.flags.push_back({"server.urls", "127.0.0.1:7373,http://b:1", "--server"});
+    const auto of_flag = resolve(from);
+    ASSERT_TRUE(of_flag) << of_flag.error().what;
+    EXPECT_EQ(of_flag->config.servers,
+              (std::vector<std::string>{"http://127.0.0.1:7373", "http://b:1"}));
+    from.flags = {{"server.urls", "there", "--server"}};
+    EXPECT_NE(refusal(from), "accepted");
+}
+
+TEST(Resolve, refuses_a_kind_that_a_worker_cannot_run_and_variables_that_are_none) {
+    EXPECT_TRUE(refusal(sources("[worker]\nkinds = [\"commands\", \"mail.send\"]\n"))
+                    .starts_with("perdure.toml:2: worker.kinds = commands,mail.send: a worker "
+                                 "cannot run jobs of kind `mail.send`; it can: commands, "));
+    EXPECT_EQ(refusal(sources("[worker]\nkinds = [\"commands\"]\n")), "accepted");
+    EXPECT_EQ(refusal(sources("[worker]\nenv = [\"A_1=x y\", \"SSH_AUTH_SOCK\"]\n")), "accepted");
+    for (const auto* wrong : {"1A=x", "=x", "A B=x", "PERDURE_JOB=x", "A=1,B=2"})
+        EXPECT_NE(refusal(sources("[worker]\nenv = [\"" + std::string(wrong) + "\", \"C\"]\n")),
+                  "accepted")
+            << wrong;
+    EXPECT_NE(refusal(sources("[worker]\ntenants = []\n")), "accepted");
+}
+
 TEST(Resolve, warns_about_variables_that_mean_nothing) {
     auto from = sources();
     from.environment["PERDURE_LISTENS"] = "x";

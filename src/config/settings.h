@@ -31,7 +31,8 @@ enum class SettingType {
     names,
     words,
     networks,
-    accounts
+    accounts,
+    variables
 };
 
 struct Setting {

@@ -11,7 +11,7 @@
 namespace perdure {
 namespace {
 
-constexpr auto local_file_name = "token";
+constexpr auto secret_file = "token";
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Result<void> keep_local_token(const std::string& directory, Tokens& tokens, bool
                               WallTime now) {
     auto revoked = tokens.revoke(local_token_name);
     if (!revoked && !revoked.is(Errc::not_found)) return revoked;
-    const auto path = directory + "/" + local_file_name;
+    const auto path = directory + "/" + secret_file;
     if (::unlink(path.c_str()) != 0 && errno != ENOENT)
         return error(Errc::unavailable, path + " cannot be removed: " + std::strerror(errno));
     if (!is_needed) return {};
@@ -32,8 +32,7 @@ Result<void> keep_local_token(const std::string& directory, Tokens& tokens, bool
     if (!secret) return secret.error();
     const Fd folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const int failed =
-        folder ? attempt_files::write_durably(folder.get(), local_file_name, *secret + "\n")
-               : errno;
+        folder ? attempt_files::write_durably(folder.get(), secret_file, *secret + "\n") : errno;
     if (failed) return error(Errc::unavailable, path + ": " + std::strerror(failed));
     return {};
 }

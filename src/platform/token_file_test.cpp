@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "base/assert.h"
-#include "platform/audit_file.h"
 #include "platform/entropy.h"
 
 namespace perdure {
@@ -81,45 +80,6 @@ TEST_F(AccessFiles, a_damaged_line_is_a_token_that_nobody_has) {
     EXPECT_EQ(open()->list().size(), 1U);
     std::ofstream(folder + "/tokens") << "something else\n";
     EXPECT_TRUE(TokenFile::open(folder, random).is(Errc::corrupt));
-}
-
-AuditRecord record(const std::string& who, unsigned status = 201) {
-    return {.at = WallTime{1'000'000}, .who = who, .action = "POST /v1/jobs", .status = status};
-}
-
-TEST_F(AccessFiles, the_audit_log_tells_the_newest_and_survives_a_restart) {
-    {
-        AuditFile audit(folder);
-        audit.append(record("alice"));
-        audit.append(record("bob"));
-    }
-    AuditFile audit(folder);
-    audit.append(record("carol \"c\""));
-    const auto all = audit.newest(10, "");
-    ASSERT_EQ(all.size(), 3U);
-    EXPECT_NE(all[0].find("\"who\":\"alice\""), std::string::npos);
-    EXPECT_NE(all[2].find("carol \\\"c\\\""), std::string::npos);
-    EXPECT_EQ(audit.newest(1, "").front(), all[2]);
-    EXPECT_EQ(audit.newest(10, "bob"), std::vector{all[1]});
-}
-
-TEST_F(AccessFiles, the_audit_log_has_a_bounded_size) {
-    AuditFile audit(folder, {.file_max = 1'000, .files = 3});
-    for (int i = 0; i < 200; ++i) audit.append(record("n" + std::to_string(i)));
-    std::uintmax_t size = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) size += entry.file_size();
-    EXPECT_LE(size, 3'000U);
-    EXPECT_NE(audit.newest(1, "").front().find("n199"), std::string::npos);
-    EXPECT_GT(audit.newest(100, "").size(), 10U);
-}
-
-TEST_F(AccessFiles, refusals_cannot_push_out_what_was_done) {
-    AuditFile audit(folder, {.refusals_per_second = 2});
-    for (int i = 0; i < 100; ++i) audit.append(record("", 401));
-    audit.append(record("alice"));
-    const auto all = audit.newest(100, "");
-    ASSERT_EQ(all.size(), 3U);
-    EXPECT_NE(all[2].find("\"refusals_left_out\":98"), std::string::npos);
 }
 
 }  // namespace

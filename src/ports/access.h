@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/access/access.h"
+#include "ports/task.h"
 
 namespace perdure {
 
@@ -50,19 +51,44 @@ struct AuditRecord {
     WallTime at;
     std::string who;      // "alice", "token deploy"; empty: nobody knows
     std::string action;   // "POST /v1/jobs/{}/cancel"
-    std::string subject;  // what the route's {} stand for, or the job that was made
+    std::string subject;  // what the route's {} stand for, or what was made
     unsigned status = 0;
     std::string rule;  // of the decision about access
 };
 
-// Append-only, bounded in size and age. What was appended survives the server's death; a power loss
-// may take the last seconds.
+struct AuditQuery {
+    std::string word;                          // only lines that contain it; empty: all
+    std::optional<std::uint64_t> before = {};  // only lines whose `seq` is smaller
+    std::uint32_t limit = 50;
+};
+// JSON objects, newest first. It may be empty and still have a next one.
+struct AuditPage {
+    std::vector<std::string> lines;
+    std::optional<std::uint64_t> next;  // what the next page is asked with
+};
+
+// In this server's life, but for the bytes.
+struct AuditCounts {
+    std::uint64_t acts = 0;               // lines
+    std::uint64_t refusals = 0;           // lines
+    std::uint64_t refusals_left_out = 0;  // there were too many in a second
+    std::uint64_t lost = 0;               // lines that could not be written, and there was no room
+    std::uint64_t files_cut = 0;          // removed before their time: there was too much
+    std::uint64_t bytes = 0;              // on the disk
+};
+
+// Append-only, bounded in size and age. Whoever appends never waits for the disk: lines are written
+// a moment later. The server's death may take those of the last moment, a power loss those of the
+// last seconds; whatever else is lost is counted and said, in the log itself, too.
 class AuditLog {
 public:
     virtual ~AuditLog() = default;
     virtual void append(const AuditRecord& record) = 0;
-    // The newest lines, JSON objects, oldest first; those that contain `word`, if it is not empty.
-    virtual std::vector<std::string> newest(std::size_t count, std::string_view word) = 0;
+    // What is done thousands of times a second is added up: one line a minute for each of these.
+    virtual void count(std::string_view who, std::string_view action, unsigned status) = 0;
+    // One bounded piece. overloaded: too many wait already.
+    virtual Task<Result<AuditPage>> read(AuditQuery query) = 0;
+    virtual AuditCounts counts() const = 0;
 };
 
 }  // namespace perdure

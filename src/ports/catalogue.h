@@ -6,6 +6,7 @@
 // nothing was found yet. overloaded: too many reads wait, or this one took too long.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <compare>
@@ -84,6 +85,18 @@ struct QueueLine {
     std::string queue;
     bool paused = false;
     std::array<std::uint64_t, places.size()> jobs{};  // by JobState; kept, never counted by a scan
+    // Since when the oldest of its ready jobs is in line.
+    std::optional<ServiceTime> oldest_ready = {};
+    // Its ready jobs by their kind, so many kinds at most.
+    std::map<std::string, std::uint64_t> ready_kinds = {};
+    static constexpr std::size_t ready_kinds_max = 100;
+
+    void add_ready(const std::string& kind, std::uint64_t count, ServiceTime oldest) {
+        if (count == 0) return;
+        oldest_ready = std::min(oldest_ready.value_or(oldest), oldest);
+        if (ready_kinds.size() < ready_kinds_max || ready_kinds.contains(kind))
+            ready_kinds[kind] += count;
+    }
 };
 struct LimitLine {
     std::string name;
@@ -145,7 +158,7 @@ struct RunPiece {
 };
 // Workers in order of their sessions' ids.
 struct WorkerQuery {
-    std::string tenant = "default";
+    std::optional<std::string> tenant = "default";  // of those that serve it; empty: of all
     std::shared_ptr<const RunCounts> running;
     SessionId after = {};
 };

@@ -29,6 +29,8 @@ inline void add_queues(std::vector<QueueLine>& all, std::vector<QueueLine> some)
         auto& same = all.back();
         same.paused = same.paused || line.paused;
         for (std::size_t i = 0; i < same.jobs.size(); ++i) same.jobs[i] += line.jobs[i];
+        for (const auto& [kind, count] : line.ready_kinds)
+            same.add_ready(kind, count, *line.oldest_ready);
     }
 }
 inline void add_limits(std::vector<LimitLine>& all, std::vector<LimitLine> some) {
@@ -54,7 +56,8 @@ inline Task<Result<RunCounts>> read_running(Catalogue& catalogue, ReadTerms term
 }
 
 // By name; those of one name by the ids of their sessions.
-inline Task<Result<std::vector<WorkerLine>>> read_workers(Catalogue& catalogue, std::string tenant,
+inline Task<Result<std::vector<WorkerLine>>> read_workers(Catalogue& catalogue,
+                                                          std::optional<std::string> tenant,
                                                           ReadTerms terms = {}) {
     auto running = co_await read_running(catalogue, terms);
     if (!running) co_return running.error();

@@ -70,6 +70,7 @@ struct WorkerLife {
     StateDirectory directory;
     std::uint64_t life = 0;  // raised durably by open()
     CrashHistory history;    // ends of earlier lives that were no clean stop
+    JobHost host;            // what jobs find here
     std::vector<OnDisk> found;
 };
 

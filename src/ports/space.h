@@ -13,6 +13,7 @@ struct SpaceView {
     struct File {
         std::string name;
         std::uint64_t bytes = 0;
+        std::uint64_t unused_bytes = 0;  // that the next jobs use, and `perdure compact` gives back
     };
     std::vector<File> files;  // of the store
     std::uint64_t free_bytes = 0;

@@ -88,11 +88,12 @@ public:
 
     // Facts. Each is one consistent snapshot.
     virtual Task<Result<ServiceView>> service() = 0;
-    virtual Task<Result<SessionView>> session(SessionId session) = 0;
+    // With what runs in it, a piece at a time (C8): of jobs behind this one.
+    virtual Task<Result<SessionView>> session(SessionId session, JobId runs_behind = {}) = 0;
     // The same without what runs in it: one row.
     virtual Task<Result<OwnerView>> owner(SessionId session) = 0;
-    // The latest session of the directory, open or ended, and the attempts that it still owns.
-    virtual Task<Result<std::optional<SessionView>>> opening(StateDirectory directory) = 0;
+    // The latest session of the directory, open or ended.
+    virtual Task<Result<std::optional<SessionId>>> latest_session(StateDirectory directory) = 0;
     // What a sweep must look at besides attempts, at most `limit` of each kind.
     virtual Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) = 0;
     virtual Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids,

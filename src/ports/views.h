@@ -81,6 +81,8 @@ inline PolicyChoice judging_policy(const RunView& run) {
     return policy_for_attempt(run.spec->policy, run.worker_policy.get());
 }
 
+// So many rows of what runs, whoever's they are, are looked at for a piece of one session's.
+inline constexpr std::uint32_t runs_read_max = 1'000;
 struct SessionView {
     SessionId session;
     StateDirectory directory;
@@ -100,7 +102,8 @@ struct SessionView {
     ServiceTime heard_at;
     Hearing hearing;
     std::shared_ptr<const PolicyChoice> policy;  // of its worker, if that has one of its own
-    std::vector<RunView> runs;                   // in order of assignment numbers
+    std::vector<RunView> runs;                   // of a piece, in order of assignment numbers
+    std::optional<JobId> more_runs;              // it goes on behind this job; empty: that was all
     ServiceTick clock;
 };
 

@@ -1,6 +1,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/fault.h"
+#include "platform/files_mark.h"
 #include "processes/disk/leftovers.h"
 #include "processes/disk/posix.h"
 #include "processes/disk/secrets.h"
@@ -92,6 +93,12 @@ Result<Opened> open_state(const HostOptions& options) {
     return opened;
 }
 
+// Empty if each job has its submitter's.
+std::optional<std::uint32_t> uid_of_jobs(const HostOptions& options) {
+    if (options.as_submitter) return std::nullopt;
+    return options.become ? options.become->uid : ::geteuid();
+}
+
 // Drawn and counted here: the shim, which knows no counts, is told what happens to it.
 std::vector<std::string> shim_faults() {
     std::vector<std::string> names;
@@ -153,7 +160,10 @@ Task<Result<WorkerLife>> Host::open(Self self) {
     self->take_over(opened->found);
     WorkerLife life{.directory = opened->folder->identity(),
                     .life = opened->life.number,
-                    .history = opened->life.history};
+                    .history = opened->life.history,
+                    .host = {.limits = self->enforceable(),
+                             .uid = uid_of_jobs(self->options_),
+                             .files = files_mark()}};
     for (auto& found : opened->found.attempts) life.found.push_back(std::move(found.on_disk));
     co_return life;
 }
@@ -191,6 +201,8 @@ Surroundings Host::surroundings() const {
             .boot = folder_->identity().boot,
             .host = options_.host,
             .path = options_.path,
+            .servers = options_.servers,
+            .env = options_.env,
             .account = options_.account,
             .become = options_.become,
             .life = folder_->life_number(),

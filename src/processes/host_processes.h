@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "core/ownership/timing.h"
@@ -23,6 +25,8 @@ struct HostOptions {
     std::string shim;       // path of perdure-shim
     std::string host;       // this machine's name, for the evidence
     std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    std::string servers;                                   // what a job gets as PERDURE_SERVER
+    std::vector<std::pair<std::string, std::string>> env;  // for every job; its own goes before it
     Account account;                    // whose HOME, USER, LOGNAME and SHELL a job gets
     std::optional<Credentials> become;  // whose processes jobs are; nothing: the worker's
     bool as_submitter = false;          // or each is whose who has submitted it (U3),

@@ -7,13 +7,11 @@
 #include <utility>
 
 #include "core/ownership/start.h"
+#include "core/worker/kinds.h"
 #include "core/worker/worker_rules.h"
 
 namespace perdure {
 namespace {
-
-constexpr std::string_view noop = "perdure.noop";
-constexpr std::string_view sleep_kind = "perdure.sleep";
 
 // What `perdure.sleep` is asked for; empty if that cannot be understood.
 std::optional<Duration> length_in(const std::string& args) {
@@ -77,8 +75,8 @@ Task<Result<void>> InProcessKinds::prepare(Assignment assignment) {
 std::optional<Result<void>> InProcessKinds::prepare_at_once(const Assignment& assignment) {
     const auto& spec = *assignment.spec;
     const auto other = others_.find(spec.kind);
-    const bool sleeps = spec.kind == sleep_kind;
-    if (other == others_.end() && spec.kind != noop && !sleeps)
+    const bool sleeps = spec.kind == pause_kind;
+    if (other == others_.end() && spec.kind != noop_kind && !sleeps)
         return below_.prepare_at_once(assignment);
     if (spec.resources != Resources{})
         return error(Errc::invalid, spec.kind +

@@ -67,6 +67,9 @@ Variables environment(const Assignment& assignment, const Surroundings& around,
     if (!around.account.shell.empty()) set(variables, "SHELL", around.account.shell);
     set(variables, "LANG", "C.UTF-8");
     set(variables, "TMPDIR", work);
+    for (const auto& [name, value] : around.env)
+        if (!is_ours(name)) set(variables, name, value);
+    if (!around.servers.empty()) set(variables, "PERDURE_SERVER", around.servers);
     set(variables, "PERDURE_JOB", assignment.attempt.job.text());
     set(variables, "PERDURE_EPOCH", std::to_string(assignment.attempt.epoch.value));
     set(variables, "PERDURE_SOCKET", in_directory(attempt_files::job_socket));

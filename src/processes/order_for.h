@@ -4,6 +4,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "core/ownership/timing.h"
@@ -18,7 +20,9 @@ struct Surroundings {
     std::string mark;           // of the state directory, see leftovers.h
     std::string boot;
     std::string host;
-    std::string path;                   // what the job gets as PATH
+    std::string path;     // what the job gets as PATH
+    std::string servers;  // and as PERDURE_SERVER; empty: not known
+    std::vector<std::pair<std::string, std::string>> env;  // for every job
     Account account;                    // whose HOME, USER, LOGNAME and SHELL it gets
     std::optional<Credentials> become;  // whose process it is; nothing: the worker's
     std::uint64_t life = 0;             // of the worker

@@ -54,7 +54,10 @@ FailureLog::FailureLog(Store& store, Clock& clock, Log log)
 void FailureLog::note(JobId job, const Next& next) {
     const bool failed = next.kind == Next::Kind::ended && is_failure(next.state);
     if (!failed && !next.alarming) return;
-    waiting_.push_back({job, next.alarming});
+    if (waiting_.size() < waiting_max)
+        waiting_.push_back({job, next.alarming});
+    else
+        ++without_line_;
     alarm_->ring();
 }
 
@@ -73,7 +76,15 @@ Task<void> FailureLog::run(Stop& stop) {
         std::vector<Entry> batch(waiting_.begin(), waiting_.begin() + count);
         waiting_.erase(waiting_.begin(), waiting_.begin() + count);
         co_await tell(std::move(batch));
+        if (waiting_.empty()) tell_how_many_have_no_line();
     }
+}
+
+void FailureLog::tell_how_many_have_no_line() {
+    if (without_line_ == 0) return;
+    log_.write(Level::error, "jobs failed without a line of their own", "jobs", without_line_,
+               "list", "perdure jobs --state failed,quarantined,expired");
+    without_line_ = 0;
 }
 
 Task<void> FailureLog::tell(std::vector<Entry> entries) {
@@ -81,7 +92,10 @@ Task<void> FailureLog::tell(std::vector<Entry> entries) {
     for (const auto& entry : entries) ids.push_back(entry.job);
     const AttemptWindow newest{.max = 1};
     auto jobs = co_await store_.jobs(std::move(ids), newest);
-    if (!jobs) co_return;  // whoever cannot read has other lines to write
+    if (!jobs) {
+        without_line_ += entries.size();
+        co_return;
+    }
     for (const auto& entry : entries) {
         const auto job = std::find_if(jobs->begin(), jobs->end(),
                                       [&](const JobView& view) { return view.id == entry.job; });

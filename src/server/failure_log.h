@@ -3,6 +3,8 @@
 // It looks at what was committed; a line may be lost with the server's life, a failure is not.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -18,6 +20,9 @@ class FailureLog {
 public:
     FailureLog(Store& store, Clock& clock, Log log);
 
+    // So many wait for their lines; what fails beyond is counted in a line of its own (C8).
+    static constexpr std::size_t waiting_max = 10'000;
+
     void use(FailureLevels levels) { levels_ = levels; }
     // Remembers what is to be told about a committed change.
     void look_at(const Change& change, const ChangeReply& reply);
@@ -29,6 +34,7 @@ private:
         bool alarming = false;
     };
     void note(JobId job, const Next& next);
+    void tell_how_many_have_no_line();
     Task<void> tell(std::vector<Entry> entries);
     void tell(const JobView& job, bool alarming) const;
 
@@ -36,7 +42,8 @@ private:
     FailureLevels levels_;
     Log log_;
     std::unique_ptr<Alarm> alarm_;
-    std::vector<Entry> waiting_;
+    std::deque<Entry> waiting_;
+    std::uint64_t without_line_ = 0;
 };
 
 }  // namespace perdure

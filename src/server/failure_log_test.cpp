@@ -159,5 +159,25 @@ TEST(FailureLog, a_crash_that_may_go_on_for_ever_is_critical_each_time) {
     EXPECT_EQ(lines.front().level, Level::critical);
 }
 
+// Nobody can look at jobs so fast that any number of them could wait for it (C8).
+TEST(FailureLog, what_is_beyond_its_bound_is_counted_in_a_line_of_its_own) {
+    MemoryStore store{Timing{}};
+    boost::asio::io_context context{1};
+    AsioClock clock{context};
+    Lines sink;
+    FailureLog log(store, clock, Log(sink, "server"));
+    const ChangeReply failed{Reported{.next = Next{.state = JobState::failed}}};
+    for (std::uint64_t id = 1; id <= FailureLog::waiting_max + 7; ++id)
+        log.look_at(Report{SessionId{1}, {JobId{id}, Epoch{1}}, failure}, failed);
+    Stop stop;
+    Gate gate{clock.executor()};
+    gate.spawn("failure log", log.run(stop));
+    context.poll();
+    ASSERT_EQ(sink.lines.size(), 1U);
+    EXPECT_EQ(sink.lines.front().field("jobs"), "7");
+    stop.request();
+    context.poll();
+}
+
 }  // namespace
 }  // namespace perdure

@@ -5,7 +5,9 @@
 namespace perdure {
 namespace {
 
-constexpr std::uint32_t batch_max = 2'000;  // a commit of some milliseconds
+// A commit of ten milliseconds, half of what a group may take. Smaller ones would wait for the disk
+// most of the time.
+constexpr std::uint32_t batch_max = 4'000;
 constexpr auto period = seconds(30);
 // Others commit meanwhile. It must keep up with the rate at which jobs end.
 constexpr auto between_batches = milliseconds(1);

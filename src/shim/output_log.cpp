@@ -80,9 +80,8 @@ void OutputLog::put_tail_at(std::uint64_t at, std::string_view bytes) {
 
 void OutputLog::finish() {
     const auto room = tail_max();
-    const auto left_out = tail_ > room ? tail_ - room : 0;
-    if (left_out > 0) append("\n[perdure: " + std::to_string(left_out) + " bytes left out]\n");
-    if (left_out > 0 && room > 0) {
+    if (left_out() > 0) append("\n[perdure: " + std::to_string(left_out()) + " bytes left out]\n");
+    if (left_out() > 0 && room > 0) {
         append_tail(tail_ % room, room);
         append_tail(0, tail_ % room);
     } else {

@@ -23,10 +23,13 @@ public:
     std::string last_lines(std::size_t bytes_max, std::size_t lines_max) const;
     std::uint64_t printed() const { return printed_; }
     std::uint64_t lost() const { return lost_; }  // bytes that the disk did not take
+    // What of all that was printed is not in `output`, those included. After finish().
+    std::uint64_t cut() const { return left_out() + lost_; }
 
 private:
     std::uint64_t head_max() const { return max_ / 2; }
     std::uint64_t tail_max() const { return max_ - head_max(); }
+    std::uint64_t left_out() const { return tail_ > tail_max() ? tail_ - tail_max() : 0; }
     bool open_file(Fd& file, const char* name, int flags);
     void append(std::string_view bytes);
     void put_tail(std::string_view bytes);

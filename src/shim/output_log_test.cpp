@@ -29,6 +29,7 @@ protected:
         for (std::size_t at = 0; at < text.size(); at += piece) log.add(text.substr(at, piece));
         log.finish();
         EXPECT_EQ(log.printed(), text.size());
+        EXPECT_EQ(log.cut(), text.size() - std::min<std::uint64_t>(max, text.size()));
         EXPECT_FALSE(std::filesystem::exists(root_ + "/output.tail"));
         return kept();
     }

@@ -20,6 +20,7 @@
 #include "shim/format/order.h"
 #include "shim/job_socket.h"
 #include "shim/output_log.h"
+#include "shim/usage.h"
 #include "shim/worker_link.h"
 
 namespace perdure {
@@ -122,6 +123,8 @@ private:
     MonoTime sweep_at_;   // the next pass over what is left of the tree
     Duration ran_for_;
     std::uint64_t peak_memory_ = 0;
+    Usage usage_;         // of what was reaped
+    Usage group_before_;  // of the cgroup, before the start
     std::uint64_t oom_kills_before_ = 0;
     std::optional<Killing> killing_;
     bool exited_before_kill_ = false;

@@ -112,6 +112,7 @@ void Shim::reap() {
         if (pid < 0 && errno == EINTR) continue;
         no_children_ = pid < 0;
         if (no_children_) break;
+        add_usage(usage_, used);
         peak_memory_ = std::max(peak_memory_, static_cast<std::uint64_t>(used.ru_maxrss) * 1'024);
         if (pid != leader_) continue;
         leader_status_ = status;
@@ -196,11 +197,12 @@ std::string Shim::result_left_by_the_job(std::string& detail) {
         return {};
     // A second name of a file that the job could not read is not its result.
     const bool is_its_own = !order_.become || about.st_uid == order_.become->uid;
-    if (is_its_own && order_.become)
-        ::fchownat(work.get(), attempt_files::work_result, ::geteuid(), ::getegid(),
-                   AT_SYMLINK_NOFOLLOW);
+    const bool is_ours =
+        is_its_own &&
+        (!order_.become || ::fchownat(work.get(), attempt_files::work_result, ::geteuid(),
+                                      ::getegid(), AT_SYMLINK_NOFOLLOW) == 0);
     auto text =
-        is_its_own ? read_file(work.get(), attempt_files::work_result, result_max) : std::nullopt;
+        is_ours ? read_file(work.get(), attempt_files::work_result, result_max) : std::nullopt;
     if (text && is_json(*text)) return std::move(*text);
     detail += detail.empty() ? "" : "; ";
     detail += "the result file is not valid JSON of at most 1 MiB";
@@ -216,6 +218,9 @@ void Shim::finish(AttemptEnd end, std::string detail) {
     evidence.host = order_.host;
     evidence.peak_memory = peak_memory_;
     evidence.ran_for = ran_for_;
+    evidence.output_cut = log_.cut();
+    if (end.ran != Ran::no)
+        evidence.usage = greater_usage(usage_, group_before_, usage_of_cgroup(order_.cgroup));
     end.reported = true;
     result_text_ = attempt_files::result_json(end, evidence);
     did_not_run_ = end.ran == Ran::no;

@@ -90,6 +90,7 @@ void Shim::exec() {
         return finish({.cause = Cause::cut_off, .ran = Ran::no}, std::string(decision.rule));
 
     oom_kills_before_ = oom_kills();
+    group_before_ = usage_of_cgroup(order_.cgroup);
     const auto own_folder = order_.directory + "/" + attempt_files::work;
     if (strikes(Fault::shim_exec_fails))
         return finish({.cause = Cause::no_resources, .ran = Ran::no},

@@ -178,11 +178,14 @@ void Simulation::check_all() {
     }
     std::set<std::uint32_t> heard;
     for (std::uint32_t i = 0; i < cluster_->worker_count(); ++i) {
-        auto session = run_now(store_->opening(cluster_->worker(i).host->directory()));
-        const bool live = session && *session && !cluster_->is_frozen(i) &&
-                          (*session)->heard_at + plan_.timing.suspect > view.clock.now;
-        if (live && is_answered(i, (*session)->session)) heard.insert(i);
-        if (session && *session) note_hearing((*session)->session, (*session)->hearing);
+        const auto latest = run_now(store_->latest_session(cluster_->worker(i).host->directory()));
+        if (!latest || !*latest) continue;
+        const auto session = run_now(store_->session(**latest));
+        if (!session) continue;
+        const bool live =
+            !cluster_->is_frozen(i) && session->heard_at + plan_.timing.suspect > view.clock.now;
+        if (live && is_answered(i, session->session)) heard.insert(i);
+        note_hearing(session->session, session->hearing);
     }
     checker_.full(view, sessions, heard);
     checker_.ledger(view, ledger());

@@ -143,12 +143,18 @@ TEST(WorkerJson, orders_come_back) {
 TEST(WorkerJson, openings_and_heartbeats_come_back) {
     const std::vector<Listed> listed = {{{JobId{1}, Epoch{1}}, 5, Listed::Phase::unstarted},
                                         {{JobId{2}, Epoch{3}}, 6, Listed::Phase::ended}};
-    const OpenRequest open{.directory = {"m", "b", 3, ~0ULL},
-                           .life = 9,
-                           .worker = "w",
-                           .slots = 4,
-                           .offer = {"t", {"q"}, {"k1", "k2"}},
-                           .on_disk = listed};
+    const OpenRequest open{
+        .directory = {"m", "b", 3, ~0ULL},
+        .life = 9,
+        .worker = "w",
+        .slots = 4,
+        .offer = {.tenant = "t",
+                  .queues = {"q"},
+                  .kinds = {"", "k2"},
+                  .other_tenants = {"u", "v"},
+                  .host = {.limits = Enforceable{.memory = true}, .uid = 1'000, .files = "mark"}},
+        .on_disk = listed};
+    EXPECT_EQ(back(open).offer, open.offer);
     EXPECT_EQ(back(open).directory, open.directory);
     EXPECT_EQ(back(open).on_disk, listed);
     expect_round_trip(open);
@@ -195,7 +201,14 @@ TEST(WorkerJson, every_cause_and_every_kind_come_back) {
             item.end = {.cause = Cause::exit, .ran = Ran::yes, .succeeded = true};
         if (i % 2 == 0)
             item.evidence = std::make_shared<const Evidence>(
-                Evidence{R"({"a":1})", "why", "last\nlines", "host", 1 << 20, seconds(3), 4711});
+                Evidence{R"({"a":1})",
+                         "why",
+                         "last\nlines",
+                         "host",
+                         1 << 20,
+                         seconds(3),
+                         4711,
+                         {seconds(2), milliseconds(3), 4096, 512}});
         report.items.push_back(item);
     }
     using Kind = ReportItem::Kind;

@@ -20,8 +20,6 @@ constexpr std::array<std::string_view, 5> kind_names = {"ask", "started", "ended
                                                         "checkpoint"};
 constexpr std::array<std::string_view, 3> phase_names = {"unstarted", "running", "ended"};
 constexpr std::array<std::string_view, 2> isolation_names = {"fenced", "exclusive"};
-constexpr std::array<std::string_view, 3> takes_from_names = {"anybody", "accounts",
-                                                              "accounts_and_root"};
 constexpr std::array<std::string_view, 3> ran_names = {"no", "maybe", "yes"};
 static_assert(isolation_names[1] == to_string(Isolation::exclusive));
 static_assert(ran_names[2] == to_string(Ran::yes));
@@ -61,34 +59,6 @@ constexpr std::array end_fields = {
     JsonField<AttemptEnd>{"counted", [](At at, AttemptEnd& e) { at.read(e.counted); }},
     JsonField<AttemptEnd>{"exit_code", [](At at, AttemptEnd& e) { at.read(e.exit_code); }},
     JsonField<AttemptEnd>{"at", [](At at, AttemptEnd& e) { at.read(e.at); }},
-};
-
-// JSON as a text. It is shown as it is: what is none would spoil every answer that contains it.
-void read_result(At at, std::string& into) {
-    read_text(at, into, {0, result_max});
-    if (into.empty() || !at.ok()) return;
-    JsonTree tree;
-    if (parse_quick(into, tree)) at.misfit("must be JSON as a text, at most 32 levels deep");
-}
-
-constexpr std::array evidence_fields = {
-    JsonField<Evidence>{"result", [](At at, Evidence& e) { read_result(at, e.result); }},
-    JsonField<Evidence>{"detail",
-                        [](At at, Evidence& e) {
-                            read_text(at, e.detail, {0, detail_max});
-                        }},
-    JsonField<Evidence>{"last_lines",
-                        [](At at, Evidence& e) {
-                            read_text(at, e.last_lines, {0, last_lines_max});
-                        }},
-    JsonField<Evidence>{"host",
-                        [](At at, Evidence& e) {
-                            read_text(at, e.host, {0, short_text_max});
-                        }},
-    JsonField<Evidence>{"peak_memory", [](At at, Evidence& e) { read_counter(at, e.peak_memory); }},
-    JsonField<Evidence>{"ran_for_us", [](At at, Evidence& e) { read_us(at, e.ran_for); }},
-    JsonField<Evidence>{"output_undelivered",
-                        [](At at, Evidence& e) { read_counter(at, e.output_undelivered); }},
 };
 
 // An item while it is read: which of its fields were there.
@@ -168,44 +138,10 @@ void read_text(At at, std::string& into, TextSize size) {
                               : fmt::format("must have {} to {} bytes", size.least, size.most));
 }
 
-void write_offer(JsonWriter& out, const Offer& offer) {
-    out.key("offer");
-    out.begin_object();
-    out.field("tenant", offer.tenant);
-    for (const auto& [name, list] :
-         {std::pair{"queues", &offer.queues}, std::pair{"kinds", &offer.kinds}}) {
-        if (list->empty()) continue;
-        out.key(name);
-        out.begin_array();
-        for (const auto& entry : *list) out.value(entry);
-        out.end_array();
-    }
-    if (offer.takes_from != TakesFrom::anybody)
-        out.field("takes_from", takes_from_names[static_cast<std::size_t>(offer.takes_from)]);
-    out.end_object();
-}
-
 void read_name(At at, std::string& into) {
     at.read(into);
     if (at.ok() && !is_name(into))
         at.misfit("must be a name: 1 to 64 of a-z 0-9 . _ -, the first a letter or digit");
-}
-
-static void read_names(At at, std::vector<std::string>& into) {
-    if (at.count() > offered_names_max) return at.misfit("must be at most 1000 names");
-    into.clear();
-    at.elements([&](At element) { read_name(element, into.emplace_back()); });
-}
-
-void read_offer(At at, Offer& into) {
-    static constexpr std::array fields = {
-        JsonField<Offer>{"tenant", [](At a, Offer& o) { read_name(a, o.tenant); }},
-        JsonField<Offer>{"queues", [](At a, Offer& o) { read_names(a, o.queues); }},
-        JsonField<Offer>{"kinds", [](At a, Offer& o) { read_names(a, o.kinds); }},
-        JsonField<Offer>{"takes_from",
-                         [](At a, Offer& o) { read_enum(a, takes_from_names, o.takes_from); }},
-    };
-    read_fields<Offer>(at, fields, into);
 }
 
 void write_listed(JsonWriter& out, std::string_view name, const std::vector<Listed>& listed) {
@@ -321,25 +257,6 @@ void read_end(At at, AttemptEnd& into) {
     if (!at.ok()) return;
     if (const auto wrong = find_contradiction(into))
         at.misfit_at(wrong->field, std::string(wrong->what));
-}
-
-void write_evidence(JsonWriter& out, const Evidence& evidence) {
-    out.begin_object();
-    if (!evidence.result.empty()) out.field("result", evidence.result);
-    if (!evidence.detail.empty()) out.field("detail", evidence.detail);
-    if (!evidence.last_lines.empty()) out.field("last_lines", evidence.last_lines);
-    if (!evidence.host.empty()) out.field("host", evidence.host);
-    if (evidence.peak_memory != 0) out.field("peak_memory", evidence.peak_memory);
-    if (evidence.ran_for != Duration{}) out.field("ran_for_us", evidence.ran_for.us);
-    if (evidence.output_undelivered != 0)
-        out.field("output_undelivered", evidence.output_undelivered);
-    out.end_object();
-}
-
-void read_evidence(At at, EvidenceRef& into) {
-    auto evidence = std::make_shared<Evidence>();
-    read_fields<Evidence>(at, evidence_fields, *evidence);
-    into = std::move(evidence);
 }
 
 void write_item(JsonWriter& out, const ReportItem& item) {

@@ -26,6 +26,7 @@ struct TextSize {
 };
 void read_text(const JsonCursor& at, std::string& into, TextSize size);
 
+void write_job_host(JsonWriter& out, const JobHost& host);
 void write_offer(JsonWriter& out, const Offer& offer);
 void read_offer(const JsonCursor& at, Offer& into);
 

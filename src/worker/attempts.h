@@ -76,6 +76,7 @@ public:
     void erase(AttemptKey key);
     bool contains(AttemptKey key) const { return places_.contains(key); }
     bool empty() const { return attempts_.empty(); }
+    std::size_t size() const { return attempts_.size(); }
     const List& all() const { return attempts_; }
     // A snapshot, to loop over while entries change.
     std::vector<AttemptKey> keys() const;

@@ -29,9 +29,12 @@ void Worker::drain() {
     context_.gate.spawn("drain", leave_drained());
 }
 
+// Also while it drains: what has not ended by then is left to the next life.
 void Worker::detach() {
-    if (context_.mode != WorkerMode::working) return;
+    if (context_.mode == WorkerMode::detaching) return;
+    const bool drains = context_.mode == WorkerMode::draining;
     enter(WorkerMode::detaching);
+    if (drains) return context_.drain_bell->ring();  // whoever drains goes on with it
     context_.gate.spawn("detach", leave_detached());
 }
 
@@ -50,6 +53,10 @@ Task<void> Worker::leave_drained() {
     const auto began_at = context_.now();
     bool evicted = false;
     while (!context_.stop.requested()) {
+        if (context_.mode == WorkerMode::detaching) {
+            co_await leave_detached();
+            co_return;
+        }
         supervisor_.hand_back_unstarted();
         const auto decision = decide_leave({.has_attempts = !table_.empty(),
                                             .announced = is_announced(),
@@ -99,6 +106,7 @@ Task<void> Worker::live() {
         co_return;
     }
     context_.directory_is_open = true;
+    context_.options.offer.host = life->host;
     supervisor_.adopt(*life);
     events_gate_.spawn("process events", supervisor_.follow_events());
     context_.gate.spawn("watch", watch_.run());

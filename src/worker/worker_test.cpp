@@ -413,6 +413,21 @@ TEST_F(WorkerTest, detach_asks_for_a_long_lease_and_leaves_its_shims) {
     EXPECT_TRUE(worker->finished()) << worker->waiting_for().front();
 }
 
+// A person who stops it twice wants to go on later, not to lose what runs.
+TEST_F(WorkerTest, detach_while_it_drains_leaves_what_still_runs) {
+    begin();
+    give(attempt_a, 1);
+    worker->drain();
+    clock.pass(seconds(3));
+    EXPECT_FALSE(worker->finished());
+    worker->detach();
+    clock.pass(seconds(1));
+    EXPECT_EQ(servers.heartbeats.back().lease, seconds(60));
+    EXPECT_TRUE(worker->finished()) << worker->waiting_for().front();
+    clock.pass(seconds(60));
+    EXPECT_TRUE(processes.killed.empty()) << "the drain is over";
+}
+
 // O9: a rest would stop all work on this host because somebody killed its worker three times.
 TEST_F(WorkerTest, on_probation_offers_one_slot_more_than_it_has_adopted) {
     crashed_times(3);

@@ -67,6 +67,14 @@ TEST_P(CatalogueContract, pages_are_without_gap_or_overlap_and_the_last_one_says
     EXPECT_TRUE(list({.limit = 6}).next.has_value());
 }
 
+TEST_P(CatalogueContract, a_session_is_listed_for_each_tenant_that_it_serves) {
+    open_session({.name = "w", .offer = {.tenant = "acme", .other_tenants = {"beta"}}});
+    for (const std::string tenant : {"acme", "beta"})
+        EXPECT_EQ(run(read_overview(catalogue_, tenant))->workers.size(), 1U) << tenant;
+    EXPECT_EQ(run(read_overview(catalogue_, "default"))->workers.size(), 0U);
+    EXPECT_EQ(run(read_workers(catalogue_, std::nullopt))->size(), 1U) << "of all tenants";
+}
+
 TEST_P(CatalogueContract, filters_by_queue_kind_key_and_tenant) {
     const auto plain = submit(Wanted::job());
     const auto mail = submit(in_queue("mail"));
@@ -173,6 +181,30 @@ TEST_P(CatalogueContract, queues_are_counted_and_empty_ones_are_not_listed) {
     EXPECT_EQ(overview().queues.front().queue, "mail");
     ASSERT_TRUE(apply(PauseQueue{"default", "stopped", false}).has_value());
     EXPECT_EQ(overview().queues.size(), 1U);
+}
+
+// Across priorities, kinds and shares; what is not ready does not wait in line.
+TEST_P(CatalogueContract, the_oldest_ready_job_of_a_queue_is_known) {
+    const auto spec = [](const char* kind, std::uint8_t priority) {
+        auto wanted = in_queue("mail");
+        wanted.kind = kind;
+        wanted.priority = priority;
+        return wanted;
+    };
+    const auto begun = overview().clock.now;
+    submit(spec("slow", 9));
+    pass(seconds(5));
+    submit(spec("fast", 0));
+    submit(spec("fast", 5));
+    auto mail = overview().queues.front();
+    ASSERT_TRUE(mail.oldest_ready.has_value());
+    EXPECT_EQ(*mail.oldest_ready, begun);
+    EXPECT_EQ(mail.ready_kinds, (std::map<std::string, std::uint64_t>{{"slow", 1}, {"fast", 2}}));
+    const auto worker = open_session({.name = "w", .offer = {.kinds = {"slow"}}});
+    ASSERT_EQ(claim(worker).size(), 1U);
+    mail = overview().queues.front();
+    EXPECT_GE(*mail.oldest_ready, begun + seconds(5));
+    EXPECT_EQ(mail.ready_kinds, (std::map<std::string, std::uint64_t>{{"fast", 2}}));
 }
 
 TEST_P(CatalogueContract, limits_show_what_is_taken) {

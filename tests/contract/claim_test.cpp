@@ -133,6 +133,34 @@ TEST_P(StoreContract, a_session_gets_only_what_it_offers_to_take) {
     EXPECT_EQ(jobs_of(claim(stranger)), std::vector<JobId>{foreign});
 }
 
+JobSpec of_tenant(const std::string& tenant, std::uint8_t priority = 5) {
+    auto spec = Wanted::job();
+    spec.tenant = tenant;
+    spec.priority = priority;
+    return spec;
+}
+
+// A backlog of one does not make the others wait for its end; priority goes before turns.
+TEST_P(StoreContract, tenants_of_one_session_take_turns) {
+    std::vector<JobId> backlog;
+    for (int i = 0; i < 4; ++i) backlog.push_back(submit(of_tenant("acme")));
+    const auto first = submit(of_tenant("beta"));
+    const auto second = submit(of_tenant("beta"));
+    const auto urgent = submit(of_tenant("beta", 1));
+    submit(of_tenant("stranger"));
+    const auto worker = open_session(
+        {.name = "w", .slots = 20, .offer = {.tenant = "acme", .other_tenants = {"beta"}}});
+    const auto claimed = [&] {
+        const auto some = get<Claimed>(try_claim(worker, 1)).assignments;
+        return some.size() == 1 ? some.front().attempt.job : JobId{};
+    };
+    EXPECT_EQ(claimed(), urgent);
+    std::vector<JobId> order;
+    for (int i = 0; i < 6; ++i) order.push_back(claimed());
+    EXPECT_EQ(order, (std::vector{backlog[0], first, backlog[1], second, backlog[2], backlog[3]}));
+    EXPECT_EQ(claimed(), JobId{}) << "a tenant that it does not serve";
+}
+
 TEST_P(StoreContract, a_session_gets_as_much_as_it_has_free_slots) {
     const auto worker = open_session({.slots = 2});
     for (int i = 0; i < 4; ++i) submit(Wanted::job());

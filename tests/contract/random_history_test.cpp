@@ -197,11 +197,12 @@ private:
     Change open() {
         auto change = open_session_of({.name = pick(names), .slots = 3, .offer = offer()});
         change.policy = worker_policy();
-        const auto current = *run(store().opening(change.directory));
+        const auto latest = *run(store().latest_session(change.directory));
         if (chance(4)) change.directory.boot = "boot-2";
-        if (current && !chance(10)) {
-            change.life = current->life + 1;
-            for (const auto& r : current->runs)
+        if (latest && !chance(10)) {
+            const auto current = session(*latest);
+            change.life = current.life + 1;
+            for (const auto& r : current.runs)
                 if (!chance(3)) change.on_disk.push_back(listed(r.attempt, r.assignment));
             if (chance(4)) change.on_disk.push_back(listed(last_attempt_of_a_job(), 0));
         }

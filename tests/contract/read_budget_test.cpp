@@ -43,11 +43,11 @@ protected:
         EXPECT_TRUE(answer.has_value()) << (answer ? "" : answer.error().what);
         return answer ? std::move(*answer) : T{};
     }
-    GroupReply change(std::vector<Change> changes) {
+    GroupReply change(std::vector<Change> changes, std::uint64_t budget = group_budget) {
         const auto before = sqlite().steps();
         auto reply = commit(std::move(changes));
         const auto steps = sqlite().steps() - before;
-        EXPECT_LE(steps, group_budget);
+        EXPECT_LE(steps, budget);
         most_ = std::max(most_, steps);
         return reply;
     }
@@ -95,6 +95,15 @@ protected:
         return ids;
     }
 
+    void look_for_damage() {
+        for (std::string from;;) {
+            const auto page = read(sqlite().damaged(from));
+            EXPECT_TRUE(page.rows.empty()) << page.rows.front().table << page.rows.front().why;
+            if (!page.next) break;
+            from = *page.next;
+        }
+    }
+
     std::uint64_t most_ = 0;
 };
 
@@ -131,6 +140,10 @@ TEST_P(RowBudgetOfReads, lists_of_jobs_in_as_many_queues) {
         const auto all = std::accumulate(jobs.begin(), jobs.end(), std::uint64_t{0});
         EXPECT_EQ(all, line.queue == "q7" ? 2U : 1U) << line.queue;
     }
+    look_for_damage();
+    // All of them are due at once, each in a line of its own.
+    pass(days(8));
+    EXPECT_EQ(read(store().overdue(wall, 1'000)).waiting.size(), 1'000U);
 }
 
 TEST_P(RowBudgetOfReads, one_queue_of_as_many_kinds) {
@@ -176,6 +189,14 @@ TEST_P(RowBudgetOfReads, whatever_runs_and_holds) {
     EXPECT_EQ(listed({.states = {JobState::starting}}).size(), ids.size());
     EXPECT_TRUE(listed({.states = {JobState::running}}).empty());
     EXPECT_EQ(read(store().owner(session)).session, session);
+    EXPECT_EQ(read(store().latest_session(directory_of({.name = "many"}))), session);
+    std::size_t runs = 0;
+    for (std::optional<JobId> behind = JobId{}; behind;) {
+        const auto piece = read(store().session(session, *behind));
+        runs += piece.runs.size();
+        behind = piece.more_runs;
+    }
+    EXPECT_EQ(runs, ids.size());
     std::size_t holders = 0;
     std::size_t jobs = 0;
     for (std::optional<AuditPlace> after = AuditPlace{}; after;) {
@@ -265,6 +286,13 @@ TEST_P(RowBudgetOfReads, one_job_with_as_many_attempts) {
     EXPECT_EQ(read(store().jobs({id}, only(Epoch{7}))).front().attempts.size(), 1U);
     EXPECT_EQ(listed({}), std::set{id});
     read(store().audit({}, 1'000));
+    look_for_damage();
+    // What is heard of an old attempt, and of an older one, costs no more than these two.
+    const auto late = change(
+        {Report{worker, {id, Epoch{90'000}}, evicted}, Report{worker, {id, Epoch{7}}, evicted}},
+        rows_of_each);
+    for (const auto& reply : late.replies)
+        EXPECT_EQ(get<Reported>(reply).answer, ReportAnswer::repeated);
     EXPECT_TRUE(apply(Cancel{id}));
     pass(days(400));
     auto reply = change({ForgetEnded{500}});
@@ -272,12 +300,7 @@ TEST_P(RowBudgetOfReads, one_job_with_as_many_attempts) {
     EXPECT_TRUE(reply.owes);
     for (int i = 0; i < 100 && reply.owes; ++i) reply = change({Sweep{}});
     EXPECT_FALSE(reply.owes);
-    for (std::string from;;) {
-        const auto page = run(sqlite().damaged(from));
-        EXPECT_TRUE(page->rows.empty()) << page->rows.front().table;
-        if (!page->next) break;
-        from = *page->next;
-    }
+    look_for_damage();
 }
 
 TEST_P(RowBudgetOfReads, a_pause_over_as_many_that_keep_their_keys) {

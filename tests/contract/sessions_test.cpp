@@ -213,29 +213,26 @@ TEST_P(StoreContract, attempts_of_an_ended_session_stay_until_its_lease_ends) {
     EXPECT_FALSE(job(id).run.has_value());
 }
 
-TEST_P(StoreContract, opening_shows_the_latest_session_of_the_same_place) {
+TEST_P(StoreContract, the_latest_session_of_a_place_is_known_and_what_runs_in_it) {
     const Worker worker{.name = "worker-1"};
     auto directory = directory_of(worker);
-    EXPECT_FALSE(run(store().opening(directory))->has_value());
+    EXPECT_FALSE(run(store().latest_session(directory))->has_value());
     const auto id = open_session(worker);
     submit(Wanted::job());
     const auto attempt = claim_one(id);
-    auto found = *run(store().opening(directory));
-    ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(found->session, id);
-    ASSERT_EQ(found->runs.size(), 1U);
-    EXPECT_EQ(found->runs[0].attempt, attempt);
+    EXPECT_EQ(*run(store().latest_session(directory)), id);
+    ASSERT_EQ(session(id).runs.size(), 1U);
+    EXPECT_EQ(session(id).runs[0].attempt, attempt);
 
     directory.boot = "boot-2";
-    EXPECT_TRUE(run(store().opening(directory))->has_value());
+    EXPECT_TRUE(run(store().latest_session(directory))->has_value());
     directory.inode = 99;
-    EXPECT_FALSE(run(store().opening(directory))->has_value());
+    EXPECT_FALSE(run(store().latest_session(directory))->has_value());
     ASSERT_TRUE(apply(EndSession{id}).has_value());
     // Ended or not: its attempts are to be inherited, and its life is not to be spoken from again.
-    found = *run(store().opening(directory_of(worker)));
-    ASSERT_TRUE(found.has_value());
-    EXPECT_FALSE(found->open);
-    EXPECT_EQ(found->runs.size(), 1U);
+    EXPECT_EQ(*run(store().latest_session(directory_of(worker))), id);
+    EXPECT_FALSE(session(id).open);
+    EXPECT_EQ(session(id).runs.size(), 1U);
 }
 
 TEST_P(StoreContract, a_takeover_moves_attempts_with_their_epochs) {

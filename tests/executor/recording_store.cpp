@@ -98,16 +98,16 @@ Task<Result<ServiceView>> RecordingStore::service() {
     co_return view;
 }
 
-Task<Result<SessionView>> RecordingStore::session(SessionId session) {
-    auto view = co_await inner_.session(session);
+Task<Result<SessionView>> RecordingStore::session(SessionId session, JobId runs_behind) {
+    auto view = co_await inner_.session(session, runs_behind);
     trace_.add("session = " + (view ? trace_.of(*view) : "none"));
     co_return view;
 }
 
-Task<Result<std::optional<SessionView>>> RecordingStore::opening(StateDirectory directory) {
-    auto view = co_await inner_.opening(std::move(directory));
-    trace_.add("opening = " + (view && *view ? trace_.of(**view) : "none"));
-    co_return view;
+Task<Result<std::optional<SessionId>>> RecordingStore::latest_session(StateDirectory directory) {
+    auto latest = co_await inner_.latest_session(std::move(directory));
+    trace_.add("latest session = " + (latest && *latest ? trace_.name(**latest) : "none"));
+    co_return latest;
 }
 
 Task<Result<OverdueView>> RecordingStore::overdue(WallTime wall, std::uint32_t limit) {

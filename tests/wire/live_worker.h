@@ -33,7 +33,7 @@ public:
     void renew(AttemptKey, BootTime) override {}
     void kill(AttemptKey attempt, Cause cause) override;
     Task<std::vector<ProcessEvent>> next_events() override;
-    void answer(AttemptKey, ProcessEvent::Kind, bool) override {}
+    void deliver(AttemptKey, ProcessAnswer) override {}
     Task<Result<std::string>> output(AttemptKey attempt, std::uint64_t offset,
                                      std::size_t max) override;
     void forget(AttemptKey attempt) override { running_.erase(attempt); }

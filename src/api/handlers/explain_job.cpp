@@ -5,6 +5,7 @@
 #include "api/handlers/reading.h"
 #include "api/recovery_views.h"
 #include "core/explain/why.h"
+#include "core/job/resources.h"
 #include "core/policy/custom_policy.h"
 #include "core/policy/recovery.h"
 #include "ports/pieces.h"
@@ -48,8 +49,19 @@ bool runs_again_after_loss(const RunView& run) {
     return next.kind != Next::Kind::ended;
 }
 
+// It waits after this one; of a generation before, a person has let it go on.
+void add_last_end(const JobView& job, WhyFacts& facts) {
+    if (job.attempts.empty()) return;
+    const auto& last = job.attempts.back();
+    if (!last.end || last.generation != job.generation) return;
+    facts.last = {.attempt = last.epoch.value,
+                  .cause = last.end->cause,
+                  .detail = last.evidence ? last.evidence->detail : ""};
+}
+
 WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
     WhyFacts facts{.state = job.state,
+                   .tenant = job.spec->tenant,
                    .queue = job.spec->queue,
                    .kind = job.spec->kind,
                    .submitter = job.spec->submitted_by.name,
@@ -64,6 +76,7 @@ WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
     if (suspect && job.queue_deadline)
         facts.suspect_for = clock.now - (*job.queue_deadline - job.spec->timeouts.queue);
     facts.held = job.state == JobState::blocked && !job.blocked_on;
+    add_last_end(job, facts);
     // It gets in line only then, should it be let go.
     if (facts.held && !facts.due_at && job.attempts.empty()) facts.due_at = job.spec->run_at;
     if (job.run) {
@@ -75,30 +88,30 @@ WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
     return facts;
 }
 
+WhyWorker worker_of(const WorkerLine& line, const JobSpec& spec) {
+    const auto& offer = line.offer;
+    WhyWorker worker{.name = line.worker,
+                     .serves_tenant = serves_tenant(offer, spec.tenant),
+                     .takes_queue = takes_queue(offer, spec.queue),
+                     .takes_kind = takes_kind(offer, spec.kind),
+                     .runs_for_submitter = !refuses_submitter(offer, shape_of(spec)),
+                     .suspect = line.suspect,
+                     .draining = line.draining,
+                     .deaf = line.deaf,
+                     .free_slots = line.slots - std::min(line.slots, line.running)};
+    if (offer.host.limits)
+        worker.cannot_limit = decide_resources(spec.resources, *offer.host.limits).missing;
+    return worker;
+}
+
 void add_workers(const JobView& job, const std::vector<WorkerLine>& lines, WhyFacts& facts) {
-    const auto shape = shape_of(*job.spec);
     for (const auto& line : lines) {
-        ++facts.workers.connected;
         if (job.run && job.run->session == line.session) {
             facts.worker = line.worker;
             facts.silent_for = line.silent_for;
             facts.lease_left = line.lease_left;
         }
-        if (refuses_submitter(line.offer, shape)) ++facts.workers.refusing;
-        if (!matches(line.offer, shape)) continue;
-        auto& workers = facts.workers;
-        ++workers.matching;
-        const bool is_doubtful = line.suspect || (line.deaf && !line.draining);
-        if (is_doubtful && workers.doubtful.size() < holders_shown)
-            workers.doubtful.push_back(line.worker);
-        if (line.suspect)
-            ++workers.suspect;
-        else if (line.draining)
-            ++workers.draining;
-        else if (line.deaf)
-            ++workers.deaf;
-        else
-            facts.workers.free_slots += line.slots - std::min(line.slots, line.running);
+        facts.workers.push_back(worker_of(line, *job.spec));
     }
 }
 
@@ -185,6 +198,8 @@ void write_history(JsonWriter& out, const JobView& job) {
         out.field("ran", to_string(attempt.end->ran));
         out.field("reported", attempt.end->reported);
         out.field("rule", attempt.rule);
+        if (attempt.evidence && !attempt.evidence->detail.empty())
+            out.field("detail", attempt.evidence->detail);
         if (attempt.ended_on) out.field("ended_at", time_text(*attempt.ended_on));
         out.end_object();
     }
@@ -202,7 +217,8 @@ Task<Response> explain_job(Api& api, const Request& request) {
     const AttemptWindow newest{.max = history_shown};
     auto job = co_await read_job(api, terms_of(request), *id, newest);
     if (!job) co_return problem(job.error());
-    auto workers = co_await read_workers(api.catalogue, job->spec->tenant, terms_of(request));
+    // Of all tenants: that none of them serves this one is an answer, too.
+    auto workers = co_await read_workers(api.catalogue, std::nullopt, terms_of(request));
     if (!workers) co_return problem(workers.error());
     auto facts = facts_of(*job, api.server.jobs().clock());
     facts.run_timeout_in = run_timeout_in(*job, api.clock.wall());

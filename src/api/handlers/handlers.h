@@ -41,6 +41,7 @@ Task<Response> revoke_token(Api& api, const Request& request);
 Task<Response> list_audit(Api& api, const Request& request);
 
 Task<Response> show_server(Api& api, const Request& request);
+Task<Response> show_account(Api& api, const Request& request);
 Task<Response> list_recoveries(Api& api, const Request& request);
 Task<Response> recover_now(Api& api, const Request& request);
 Task<Response> start_backup(Api& api, const Request& request);

@@ -38,6 +38,32 @@ void append_jobs(MetricsText& out, const Overview& overview) {
         out.sample({{"queue", line.queue}}, std::uint64_t{line.paused ? 1U : 0U});
 }
 
+// What is ready, by who would take it; and since when it waits.
+void append_waiting(MetricsText& out, const Overview& overview, const std::string& tenant) {
+    using enum MetricType;
+    const std::span queues(overview.queues);
+    const auto shown = queues.first(std::min(queues.size(), queues_shown));
+    out.family("perdure_oldest_ready_seconds", gauge,
+               "How long the oldest ready job of a queue is in line.");
+    for (const auto& line : shown)
+        if (line.oldest_ready)
+            out.sample({{"queue", line.queue}},
+                       std::max(0.0, (overview.clock.now - *line.oldest_ready).seconds()));
+    out.family("perdure_jobs_nobody_takes", gauge,
+               "Ready jobs of a queue or kind that no connected worker takes.");
+    for (const auto& line : shown) {
+        std::uint64_t untaken = 0;
+        for (const auto& [kind, count] : line.ready_kinds) {
+            const Shape shape{.tenant = tenant, .queue = line.queue, .kind = kind};
+            const bool is_taken =
+                std::any_of(overview.workers.begin(), overview.workers.end(),
+                            [&](const WorkerLine& w) { return matches(w.offer, shape); });
+            if (!is_taken) untaken += count;
+        }
+        if (untaken > 0) out.sample({{"queue", line.queue}}, untaken);
+    }
+}
+
 void append_workers(MetricsText& out, const Overview& overview) {
     using enum MetricType;
     std::uint64_t slots = 0;
@@ -61,6 +87,23 @@ void append_damage(MetricsText& out, const DamageDesk* damage) {
     if (!damage) return;
     for (const auto& [table, rows] : damage->damage_counts())
         out.sample({{"table", table}}, std::uint64_t{rows});
+}
+
+void append_audit(MetricsText& out, const AuditLog* audit) {
+    using enum MetricType;
+    const auto counts = audit ? audit->counts() : AuditCounts{};
+    out.family("perdure_audit_lines_total", counter, "Lines of the audit log.");
+    out.sample({{"kind", "acts"}}, counts.acts);
+    out.sample({{"kind", "refusals"}}, counts.refusals);
+    out.single("perdure_audit_refusals_left_out_total", counter,
+               "Refusals without a line of their own: there were too many in a second.",
+               counts.refusals_left_out);
+    out.single("perdure_audit_lost_total", counter,
+               "Lines of the audit log that are lost: the disk was full or slow.", counts.lost);
+    out.single("perdure_audit_files_cut_total", counter,
+               "Files of the audit log that went before their time: there was too much.",
+               counts.files_cut);
+    out.single("perdure_audit_bytes", gauge, "Size of the audit log.", counts.bytes);
 }
 
 bool is_open_for_business(const Api& api) { return api.server.ready() && !api.stopping; }
@@ -93,7 +136,7 @@ Task<Response> is_ready(Api& api, const Request&) {
 
 Task<Response> show_metrics(Api& api, const Request& request) {
     QueryReader query(request);
-    auto tenant = query.tenant();
+    const auto tenant = query.tenant();
     if (const auto misfit = query.finish()) co_return problem(*misfit);
     Response response{.content_type = "text/plain; version=0.0.4"};
     api.metrics.bytes_in_flight = api.bytes->in_flight();
@@ -105,14 +148,15 @@ Task<Response> show_metrics(Api& api, const Request& request) {
     api.server.job_meter().append(out);
     api.server.meter().append(out);
     // Without a store there is nothing to say about jobs; the rest is still worth knowing.
-    const auto overview =
-        co_await read_overview(api.catalogue, std::move(tenant), terms_of(request));
+    const auto overview = co_await read_overview(api.catalogue, tenant, terms_of(request));
     if (overview) {
         append_jobs(out, *overview);
+        append_waiting(out, *overview, tenant);
         append_workers(out, *overview);
     }
     append_damage(out, api.options.damage);
     api.space.append(out);
+    append_audit(out, api.options.access.audit);
     out.single("perdure_ready", MetricType::gauge, "1: this server can commit.",
                std::uint64_t{is_open_for_business(api) ? 1U : 0U});
     if (api.options.append_metrics) api.options.append_metrics(out);

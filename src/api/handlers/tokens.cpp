@@ -1,4 +1,6 @@
 // GET and POST /v1/tokens, POST /v1/tokens/NAME/revoke, GET /v1/audit.
+#include <iterator>
+
 #include "api/handlers/handlers.h"
 #include "api/handlers/reading.h"
 #include "core/job/submit.h"
@@ -115,19 +117,31 @@ Task<Response> revoke_token(Api& api, const Request& request) {
 
 Task<Response> list_audit(Api& api, const Request& request) {
     QueryReader query(request);
-    const auto count = read_page_size(query);
-    const auto word = query.text("about").value_or("");
+    AuditQuery wanted{.word = query.text("about").value_or("")};
+    const auto limit = read_page_size(query);
+    const auto before = query.number("before", 0, 1, std::uint64_t{1} << 62);
     if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (before != 0) wanted.before = before;
     auto* audit = api.options.access.audit;
     if (!audit) co_return problem(error(Errc::unavailable, "this server keeps no audit log"));
+    AuditPage all;
+    PageWalk walk(api, request);
+    do {
+        wanted.limit = limit - static_cast<std::uint32_t>(all.lines.size());
+        auto page = co_await audit->read(wanted);
+        if (!page) co_return problem(page.error());
+        std::move(page->lines.begin(), page->lines.end(), std::back_inserter(all.lines));
+        all.next = wanted.before = page->next;
+    } while (all.next && all.lines.size() < limit && walk.goes_on());
     Response response;
-    response.body = R"({"records":[)";
-    const char* between = "";
-    for (const auto& line : audit->newest(count, word)) {
-        response.body += between + line;
-        between = ",";
-    }
-    response.body += "]}";
+    JsonWriter out(response.body);
+    out.begin_object();
+    out.key("records");
+    out.begin_array();
+    for (const auto& line : all.lines) out.raw(line);
+    out.end_array();
+    if (all.next) out.field("next", *all.next);
+    out.end_object();
     co_return response;
 }
 

@@ -8,6 +8,7 @@
 #include "ports/pieces.h"
 #include "wire/json_writer.h"
 #include "wire/text_time.h"
+#include "wire/worker_parts.h"
 
 namespace perdure::handlers {
 namespace {
@@ -20,6 +21,12 @@ void write_names(JsonWriter& out, std::string_view key, const std::vector<std::s
     out.end_array();
 }
 
+std::vector<std::string> tenants_of(const Offer& offer) {
+    std::vector<std::string> tenants{offer.tenant};
+    tenants.insert(tenants.end(), offer.other_tenants.begin(), offer.other_tenants.end());
+    return tenants;
+}
+
 void write_worker(JsonWriter& out, const WorkerLine& line) {
     out.begin_object();
     out.field("worker", line.worker);
@@ -27,8 +34,10 @@ void write_worker(JsonWriter& out, const WorkerLine& line) {
     out.field("machine", line.machine);
     out.field("slots", line.slots);
     out.field("running", line.running);
+    write_names(out, "tenants", tenants_of(line.offer));
     write_names(out, "queues", line.offer.queues);
     write_names(out, "kinds", line.offer.kinds);
+    if (line.offer.host != JobHost{}) write_job_host(out, line.offer.host);
     if (line.offer.takes_from != TakesFrom::anybody) out.field("user", "submitter");
     out.field("suspect", line.suspect);
     out.field("draining", line.draining);
@@ -38,8 +47,9 @@ void write_worker(JsonWriter& out, const WorkerLine& line) {
 }
 
 // In order of sessions; those of one page are then sorted by name.
-Task<Result<WorkerPiece>> read_page(Api& api, const Request& request, std::string tenant,
-                                    SessionId after, std::uint32_t limit) {
+Task<Result<WorkerPiece>> read_page(Api& api, const Request& request,
+                                    std::optional<std::string> tenant, SessionId after,
+                                    std::uint32_t limit) {
     auto running = co_await read_running(api.catalogue, terms_of(request));
     if (!running) co_return running.error();
     WorkerQuery query{.tenant = std::move(tenant),
@@ -65,7 +75,7 @@ Task<Result<WorkerPiece>> read_page(Api& api, const Request& request, std::strin
 
 Task<Response> list_workers(Api& api, const Request& request) {
     QueryReader query(request);
-    auto tenant = query.tenant();
+    auto tenant = query.text("tenant");  // left out: those of all
     const auto limit = read_large_page_size(query);
     std::optional<SessionId> after;
     if (const auto text = query.text("after")) {
@@ -92,7 +102,7 @@ Task<Response> list_workers(Api& api, const Request& request) {
 
 Task<Response> drain_worker(Api& api, const Request& request) {
     QueryReader query(request);
-    auto tenant = query.tenant();
+    auto tenant = query.text("tenant");  // left out: those of all
     if (const auto misfit = query.finish()) co_return problem(*misfit);
     auto workers = co_await read_workers(api.catalogue, std::move(tenant), terms_of(request));
     if (!workers) co_return problem(workers.error());

@@ -17,6 +17,7 @@
 #include "platform/job_socket.h"
 #include "platform/system_time.h"
 #include "store/sqlite/backup.h"
+#include "store/sqlite/compact.h"
 #include "store/sqlite/fsck.h"
 #include "store/sqlite/migrate_offline.h"
 #include "store/sqlite/restore.h"
@@ -110,6 +111,17 @@ Result<cli::OfflineRestored> RealBackstage::restore(const Config& config, const 
     if (!restored) return restored.error();
     return cli::OfflineRestored{restored->jobs,      restored->not_ended, restored->taken_on,
                                 restored->directory, restored->held,      restored->paused_queues};
+}
+
+Result<std::vector<cli::OfflineCompacted>> RealBackstage::compact(
+    const Config& config, const cli::BackupProgress& progress) {
+    auto directory = open_offline(config);
+    if (!directory) return directory.error();
+    const auto done = compact_offline(*directory, progress);
+    if (!done) return done.error();
+    std::vector<cli::OfflineCompacted> files;
+    for (const auto& file : *done) files.push_back({file.name, file.before, file.after});
+    return files;
 }
 
 ExitCode RealBackstage::bench(const Configuration&, const std::vector<std::string>& words) {

@@ -23,6 +23,8 @@ public:
                                               const cli::BackupProgress& progress) override;
     Result<cli::OfflineRestored> restore(const Config& config, const std::string& backup,
                                          cli::RestoreWhat what) override;
+    Result<std::vector<cli::OfflineCompacted>> compact(
+        const Config& config, const cli::BackupProgress& progress) override;
     ExitCode bench(const Configuration& configuration,
                    const std::vector<std::string>& words) override;
     ExitCode drill(const std::vector<std::string>& words) override;

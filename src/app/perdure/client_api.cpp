@@ -4,6 +4,7 @@
 
 #include "app/perdure/access.h"
 #include "app/perdure/real_world.h"
+#include "platform/system_time.h"
 
 namespace perdure {
 namespace {
@@ -14,9 +15,11 @@ constexpr auto pause_between_tries = milliseconds(30);
 constexpr unsigned unavailable_status = 503;
 
 ApiClient::Options options_for(const std::vector<std::string>& urls,
-                               std::shared_ptr<const ClientIdentity> credentials) {
-    return {
-        .urls = urls, .credentials = std::move(credentials), .interrupted = interrupt_is_pending};
+                               std::shared_ptr<const ClientIdentity> credentials,
+                               const std::optional<BootTime>& quiet_from) {
+    return {.urls = urls, .credentials = std::move(credentials), .interrupted = [&quiet_from] {
+                return interrupt_is_pending() || (quiet_from && boot_now() >= *quiet_from);
+            }};
 }
 
 cli::ApiAnswer answer_of(ApiReply reply) {
@@ -37,7 +40,7 @@ ClientApi::ClientApi(const Config& config, cli::World& world)
     : urls_(config.servers),
       world_(world),
       credentials_(read_credentials(config)),
-      client_(options_for(urls_, credentials_ ? *credentials_ : nullptr)) {}
+      client_(options_for(urls_, credentials_ ? *credentials_ : nullptr, quiet_from_)) {}
 
 Result<cli::ApiAnswer> ClientApi::request(const cli::ApiRequest& request) {
     if (!credentials_) return credentials_.error();
@@ -54,10 +57,26 @@ Result<cli::ApiAnswer> ClientApi::request(const cli::ApiRequest& request) {
     }
 }
 
-Result<cli::ApiAnswer> ClientApi::stream(const std::string& target, Piece piece) {
+Result<cli::ApiAnswer> ClientApi::stream(const std::string& target,
+                                         std::optional<Duration> patience, Piece piece) {
     if (!credentials_) return credentials_.error();
+    const auto wait_on = [&] {
+        if (patience) quiet_from_ = boot_now() + *patience;
+    };
+    wait_on();
     auto reply = client_.stream(
-        target, [](const StreamHead&) {}, std::move(piece));
+        target, [](const StreamHead&) {},
+        [&](std::string_view bytes) {
+            wait_on();
+            return piece(bytes);
+        });
+    const bool is_quiet = quiet_from_ && boot_now() >= *quiet_from_;
+    quiet_from_.reset();
+    if (!reply && is_quiet && !interrupt_is_pending()) {
+        cli::ApiAnswer quiet;
+        quiet.went_quiet = true;
+        return quiet;
+    }
     if (!reply) return reply.error();
     return answer_of(std::move(*reply));
 }

@@ -16,14 +16,16 @@ public:
     ClientApi(const Config& config, cli::World& world);
 
     Result<cli::ApiAnswer> request(const cli::ApiRequest& request) override;
-    Result<cli::ApiAnswer> stream(const std::string& target, Piece piece) override;
+    Result<cli::ApiAnswer> stream(const std::string& target, std::optional<Duration> patience,
+                                  Piece piece) override;
     std::string where() const override;
 
 private:
     std::vector<std::string> urls_;
     cli::World& world_;
     Result<std::shared_ptr<const ClientIdentity>>
-        credentials_;  // an error is told at the first call
+        credentials_;                     // an error is told at the first call
+    std::optional<BootTime> quiet_from_;  // a stream without bytes until then is left
     ApiClient client_;
 };
 

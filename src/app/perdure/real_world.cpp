@@ -5,15 +5,20 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "platform/entropy.h"
+#include "platform/files_mark.h"
 #include "platform/system_time.h"
 #include "platform/trusted_path.h"
 
@@ -22,7 +27,12 @@ namespace {
 
 volatile sig_atomic_t interrupts = 0;
 
-void note_interrupt(int) { interrupts = interrupts + 1; }
+volatile sig_atomic_t terminations = 0;  // of those
+
+void note_interrupt(int number) {
+    interrupts = interrupts + 1;
+    if (number == SIGTERM) terminations = terminations + 1;
+}
 
 constexpr std::size_t file_max = std::size_t{64} << 20;
 
@@ -74,6 +84,10 @@ std::string RealWorld::current_directory() const {
     return ::getcwd(path.data(), path.size()) ? path.data() : "/";
 }
 
+JobHost RealWorld::here() const {
+    return {.limits = {}, .uid = ::geteuid(), .files = files_mark()};
+}
+
 Result<std::string> RealWorld::read_file(const std::string& path) {
     if (path == "-") return read_all(STDIN_FILENO, "standard input");
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -92,6 +106,12 @@ Result<std::string> RealWorld::read_trusted_file(const std::string& path) {
 
 WallTime RealWorld::now() const { return wall_now(); }
 
+Duration RealWorld::utc_offset(WallTime at) const {
+    const time_t second = at.us / 1'000'000;
+    struct tm local {};
+    return ::localtime_r(&second, &local) ? seconds(local.tm_gmtoff) : Duration{};
+}
+
 std::uint64_t RealWorld::random() { return Entropy().next(); }
 
 void RealWorld::pause(Duration duration) {
@@ -106,20 +126,74 @@ void RealWorld::catch_interrupts() {
     ::sigaction(SIGTERM, &action, nullptr);
 }
 
-bool RealWorld::interrupted() {
-    if (interrupts == 0) return false;
+cli::Interrupt RealWorld::interrupted() {
+    if (interrupts == 0) return cli::Interrupt::none;
+    const bool by_signal = terminations > 0;
     interrupts = 0;
-    return true;
+    terminations = 0;
+    return by_signal ? cli::Interrupt::by_signal : cli::Interrupt::by_person;
 }
 
-std::optional<std::string> RealWorld::read_answer() {
+std::optional<std::string> RealWorld::read_answer(const std::function<bool()>& is_over) {
     std::string line;
-    char c = 0;
-    while (::read(STDIN_FILENO, &c, 1) == 1) {
+    while (interrupts == 0) {
+        pollfd source{STDIN_FILENO, POLLIN, 0};
+        const int ready = ::poll(&source, 1, 1'000);
+        if (ready == 0 && is_over && is_over()) break;
+        if (ready <= 0) continue;
+        char c = 0;
+        if (::read(STDIN_FILENO, &c, 1) != 1) break;
         if (c == '\n') return line;
         line += c;
     }
     return std::nullopt;
+}
+
+bool RealWorld::has_input() const {
+    struct stat about {};
+    if (::fstat(STDIN_FILENO, &about) != 0) return false;
+    if (S_ISREG(about.st_mode)) return ::lseek(STDIN_FILENO, 0, SEEK_CUR) < about.st_size;
+    int bytes = 0;
+    return (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode)) &&
+           ::ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+// A job of its own submits for itself: what a person did last stays the last.
+std::string RealWorld::memory_folder() const {
+    const auto value = [&](const char* name) {
+        const auto found = environment_.find(name);
+        return found == environment_.end() ? std::string() : found->second;
+    };
+    if (!value("PERDURE_JOB").empty()) return "";
+    if (const auto state = value("XDG_STATE_HOME"); state.starts_with('/'))
+        return state + "/perdure";
+    const auto home = value("HOME");
+    return home.starts_with('/') ? home + "/.local/state/perdure" : "";
+}
+
+std::string RealWorld::last_job() const {
+    const auto folder = memory_folder();
+    if (folder.empty()) return "";
+    const auto text = perdure::read_trusted_file(folder + "/last-job");
+    return text ? text->substr(0, text->find('\n')) : "";
+}
+
+void RealWorld::remember_job(const std::string& id) {
+    const auto folder = memory_folder();
+    if (folder.empty()) return;
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    // Renamed into its place: two that write at the same time leave one of the two ids.
+    const auto path = fmt::format("{}/last-job.{}", folder, ::getpid());
+    const int descriptor =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (descriptor < 0) return;
+    const auto line = id + "\n";
+    const bool written =
+        ::write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+    ::close(descriptor);
+    if (!written || ::rename(path.c_str(), (folder + "/last-job").c_str()) != 0)
+        ::unlink(path.c_str());
 }
 
 }  // namespace perdure

@@ -129,6 +129,7 @@ public:
         backups_.reset();
         store_.reset();
         blobs_.reset();
+        audit_.reset();
         return code_;
     }
 
@@ -164,7 +165,9 @@ private:
         tokens_ = std::move(*tokens);
         if (auto kept = keep_local_token(data_, *tokens_, !peers_.can_tell(), wall_now()); !kept)
             return kept.error();
-        audit_ = std::make_unique<AuditFile>(data_);
+        auto audit = AuditFile::open(data_, output_.log("audit"));
+        if (!audit) return audit.error();
+        audit_ = std::move(*audit);
         access->peers = &peers_;
         access->tokens = tokens_.get();
         access->audit = audit_.get();

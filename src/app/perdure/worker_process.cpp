@@ -1,6 +1,8 @@
 #include "app/perdure/worker_process.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -15,12 +17,14 @@
 #include "app/perdure/log_output.h"
 #include "app/perdure/refusal.h"
 #include "client/http_server_api.h"
+#include "core/worker/kinds.h"
 #include "platform/asio_clock.h"
 #include "platform/entropy.h"
 #include "processes/host_processes.h"
 #include "processes/in_process_kinds.h"
 #include "processes/users.h"
 #include "webhook/webhooks.h"
+#include "wire/text_time.h"
 #include "worker/worker.h"
 
 namespace perdure {
@@ -38,6 +42,29 @@ std::string shim_path() {
     const auto beside = folder / "perdure-shim";
     if (std::filesystem::exists(beside, failed)) return beside.string();
     return (folder.parent_path() / PERDURE_LIBEXECDIR / "perdure-shim").string();
+}
+
+// Commands of a job find the program that speaks to its server, behind all others of that name.
+std::string path_of_jobs(const std::string& path) {
+    std::error_code failed;
+    const auto folder = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
+    const auto listed = ":" + path + ":";
+    if (failed || listed.find(":" + folder.string() + ":") != std::string::npos) return path;
+    return path + ":" + folder.string();
+}
+
+// "NAME=VALUE", or "NAME" for our own value: nothing if we have none.
+std::vector<std::pair<std::string, std::string>> variables_of_jobs(
+    const std::vector<std::string>& listed) {
+    std::vector<std::pair<std::string, std::string>> variables;
+    for (const auto& text : listed) {
+        const auto equals = text.find('=');
+        if (equals != std::string::npos)
+            variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+        else if (const char* own = ::getenv(text.c_str()))
+            variables.emplace_back(text, own);
+    }
+    return variables;
 }
 
 std::string host_name() {
@@ -79,9 +106,7 @@ public:
         worker_ = std::make_unique<Worker>(WorkerPorts{clock_, random_, *servers_, *kinds_},
                                            WorkerOptions{.name = config_.worker_name,
                                                          .slots = config_.worker_slots,
-                                                         .offer = {.queues = config_.worker_queues,
-                                                                   .kinds = config_.worker_kinds,
-                                                                   .takes_from = takes_from()},
+                                                         .offer = offer(),
                                                          .timing = config_.timing,
                                                          .died_at = died_at_},
                                            log);
@@ -96,10 +121,22 @@ public:
     }
 
 private:
+    Offer offer() const {
+        const auto& tenants = config_.worker_tenants;
+        return {.tenant = tenants.front(),
+                .queues = config_.worker_queues,
+                .kinds = *choose_kinds(config_.worker_kinds),  // the configuration was checked
+                .takes_from = takes_from(),
+                .other_tenants = {tenants.begin() + 1, tenants.end()}};
+    }
+
     Result<HostOptions> host_options() const {
         HostOptions options{.directory = config_.worker_state,
                             .shim = shim_path(),
                             .host = host_name(),
+                            .path = path_of_jobs(config_.worker_path),
+                            .servers = fmt::format("{}", fmt::join(config_.servers, ",")),
+                            .env = variables_of_jobs(config_.worker_env),
                             .secrets = config_.worker_secrets,
                             .cgroup = config_.worker_cgroup,
                             .timing = config_.timing};
@@ -155,13 +192,38 @@ private:
                 output_.reopen();
             } else if (signal == SIGUSR1) {
                 worker_->detach();
-            } else if (!std::exchange(stopping_, true)) {
-                worker_->drain();
             } else {
-                context_.stop();
+                stop_harder();
             }
             follow_signals();
         });
+    }
+
+    // The first signal: what runs gets its time. The second: it is left to the next worker here.
+    void stop_harder() {
+        ++stop_signals_;
+        const auto running = worker_->attempts().size();
+        if (stop_signals_ == 1) {
+            if (running > 0)
+                say(
+                    fmt::format("{} running job{}: up to {} to end; once more (Ctrl-C) leaves {} "
+                                "running for the next start",
+                                running, running == 1 ? "" : "s",
+                                duration_text(config_.timing.drain), running == 1 ? "it" : "them"));
+            return worker_->drain();
+        }
+        if (stop_signals_ > 2) return context_.stop();
+        if (running > 0)
+            say(fmt::format("left running for the next start, within {}: {} job{}",
+                            duration_text(config_.timing.detach_lease), running,
+                            running == 1 ? "" : "s"));
+        worker_->detach();
+    }
+
+    static void say(const std::string& sentence) {
+        const auto line = "perdure: " + sentence + "\n";
+        // One write: others use the same terminal.
+        (void)!::write(STDERR_FILENO, line.data(), line.size());
     }
 
     const Config& config_;
@@ -178,7 +240,7 @@ private:
     std::unique_ptr<InProcessKinds> kinds_;
     std::unique_ptr<Alarm> news_ = clock_.make_alarm();
     std::unique_ptr<Worker> worker_;
-    bool stopping_ = false;
+    int stop_signals_ = 0;
 };
 
 }  // namespace

@@ -12,8 +12,11 @@ namespace {
 
 constexpr std::size_t ended_jobs = 60'000;
 constexpr std::size_t retention_slots = 4000;
-constexpr auto look_at_rest = std::chrono::milliseconds(250);
+// Removing them all takes less than a second: a look must not be a large part of that.
+constexpr auto look_at_rest = std::chrono::milliseconds(20);
 constexpr double removal_watched_s = 15;
+// Those that ended last may be due only when retention is looked for next.
+constexpr double standstill_s = 2;
 // The least retention that can be set is a minute, and it is looked for twice in one.
 constexpr double removal_begins_s = 110;
 
@@ -22,31 +25,41 @@ struct Removed {
     bool is_finished = false;
 };
 
-// From the first one that is gone on, until all are or it was watched long enough.
+struct Left {
+    std::size_t jobs = 0;
+    double at_s = 0;
+};
+
+// From the first one that is gone on, until all are, or no more are for a while.
+Removed watch_rest(Instance& instance, std::size_t left_at_first) {
+    const Stopwatch watch;
+    Left last{left_at_first, 0};
+    while (last.jobs > 0 && watch.seconds() < removal_watched_s &&
+           watch.seconds() - last.at_s < standstill_s) {
+        std::this_thread::sleep_for(look_at_rest);
+        const auto now_s = watch.seconds();
+        auto counts = instance.counts("ended");
+        if (!counts) break;
+        const auto left = (*counts)["succeeded"];
+        if (left != last.jobs) last = {left, now_s};
+    }
+    const auto removed = static_cast<double>(left_at_first - last.jobs);
+    return {last.at_s > 0 ? removed / last.at_s : 0, last.jobs == 0};
+}
+
 Result<Removed> watch_removal(Instance& instance) {
     const Deadline begins(removal_begins_s);
-    std::size_t first = 0;
-    Stopwatch watch;
     for (;;) {
         std::this_thread::sleep_for(look_at_rest);
         auto counts = instance.counts("ended");
         if (!counts) return counts.error();
         const auto left = (*counts)["succeeded"];
-        if (left == ended_jobs) {
-            if (begins.is_over())
-                return error(Errc::unavailable,
-                             fmt::format("gave up after {:.0f} s: nothing has been removed",
-                                         removal_begins_s));
-            continue;
-        }
-        if (first == 0) {
-            first = left;
-            watch = Stopwatch();
-            if (left > 0) continue;
-            return error(Errc::unavailable, "all were removed before anyone looked");
-        }
-        if (left == 0 || watch.seconds() > removal_watched_s)
-            return Removed{watch.rate(first - left), left == 0};
+        if (left == 0) return error(Errc::unavailable, "all were removed before anyone looked");
+        if (left < ended_jobs) return watch_rest(instance, left);
+        if (begins.is_over())
+            return error(
+                Errc::unavailable,
+                fmt::format("gave up after {:.0f} s: nothing has been removed", removal_begins_s));
     }
 }
 

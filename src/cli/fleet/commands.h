@@ -20,9 +20,11 @@ ExitCode create_token(Context& context);
 ExitCode list_tokens(Context& context);
 ExitCode revoke_token(Context& context);
 ExitCode show_audit(Context& context);
+ExitCode show_account(Context& context);
 ExitCode check_store(Context& context);
 ExitCode back_up(Context& context);
 ExitCode restore_backup(Context& context);
+ExitCode compact_store(Context& context);
 ExitCode migrate_store(Context& context);
 
 void add_maintenance(std::vector<Command>& all);

@@ -4,9 +4,28 @@
 #include "cli/local/commands.h"
 
 namespace perdure::cli {
+namespace {
+
+constexpr std::string_view besides = "Besides";
+
+void add_account(std::vector<Command>& all) {
+    all.push_back(
+        {.path = "account",
+         .group = besides,
+         .summary = "what attempts have used: processor time, disk, memory",
+         .example = "  perdure account --since 1d\n"
+                    "  perdure account --by worker --since 2026-11-01T00:00:00Z",
+         .options = {{"--by", "WHAT", "queue (default), kind, tenant, user, worker or host"},
+                     {"--since", "WHEN", "attempts that ended since: 1d, or a time"},
+                     {"--tenant", "NAME", "of this tenant; * for all"}},
+         .settings = server_settings,
+         .run = show_account});
+}
+
+}  // namespace
 
 void add_maintenance(std::vector<Command>& all) {
-    constexpr std::string_view besides = "Besides";
+    add_account(all);
     all.push_back({.path = "fsck",
                    .group = besides,
                    .summary = "compare everything that is stored with everything else",
@@ -35,6 +54,12 @@ void add_maintenance(std::vector<Command>& all) {
                                 "the other instance is gone for good: go on in its place"}},
                    .settings = {"data"},
                    .run = restore_backup});
+    all.push_back({.path = "compact",
+                   .group = besides,
+                   .summary = "give back what is free in the files; no server may run",
+                   .example = "  perdure compact --data /var/lib/perdure",
+                   .settings = {"profile", "data"},
+                   .run = compact_store});
     all.push_back({.path = "migrate",
                    .group = besides,
                    .summary = "bring a data directory to this version; no server may run",

@@ -48,10 +48,11 @@ void add_access(std::vector<Command>& all) {
                    .run = revoke_token});
     all.push_back({.path = "audit",
                    .group = access_group,
-                   .summary = "who did what, and who was refused, oldest first",
+                   .summary = "who did what, and who was refused, newest first",
                    .example = "  perdure audit --limit 20\n  perdure audit --about 06na5x0g00000",
-                   .options = {{"--limit", "N", "the newest so many; 50 if left out"},
-                               {"--about", "WORD", "only lines with this word: a job, a name"}},
+                   .options = {{"--limit", "N", "so many on a page; 50 if left out"},
+                               {"--about", "WORD", "only lines with this word: a job, a name"},
+                               {"--before", "N", "only lines older than this one"}},
                    .settings = server_settings,
                    .run = show_audit});
 }
@@ -111,8 +112,11 @@ ExitCode revoke_token(Context& context) {
 ExitCode show_audit(Context& context) {
     auto target =
         fmt::format("/v1/audit?limit={}", escaped(context.args.one("limit").value_or("50")));
-    if (const auto word = context.args.one("about")) target += "&about=" + escaped(*word);
-    const auto asked = ask(context.api, context.term, {.target = target});
+    for (const auto* name : {"about", "before"})
+        if (const auto given = context.args.one(name))
+            target += fmt::format("&{}={}", name, escaped(*given));
+    const Pages pages{target, "records", "before", Pages::Until::lines};
+    const auto asked = ask_pages(context.api, context.term, pages);
     if (!asked) return asked.code;
     if (context.json()) {
         context.term.print(*asked.body);
@@ -122,10 +126,14 @@ ExitCode show_audit(Context& context) {
     for (const auto& record : list_of(*asked.body, "records"))
         table.add({text_of(record, "at"), text_of(record, "who"), text_of(record, "status"),
                    text_of(record, "action"), text_of(record, "subject"), text_of(record, "rule")});
-    if (table.empty())
-        context.term.say("nothing was changed or refused yet");
-    else
-        context.term.out(table.text(context.term));
+    if (table.empty()) {
+        context.term.say(context.args.one("about") ? "no line has this word"
+                                                   : "nothing was changed or refused yet");
+        return ExitCode::ok;
+    }
+    context.term.out(table.text(context.term));
+    if (has(*asked.body, "next"))
+        context.term.say(fmt::format("there are more: --before {}", text_of(*asked.body, "next")));
     return ExitCode::ok;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/answer.h"
 #include "cli/fleet/commands.h"
 #include "cli/table.h"
+#include "core/worker/kinds.h"
 
 namespace perdure::cli {
 namespace {
@@ -20,6 +21,23 @@ Cell state_of(const boost::json::value& worker) {
 
 std::string all_or(std::string names) { return names.empty() ? "all" : names; }
 
+std::string tenants_of(const boost::json::value& worker) {
+    const auto names = joined_of(worker, "tenants");
+    return names.empty() ? "default" : names;
+}
+
+// The empty kind is that of jobs with a command.
+std::string kinds_of(const boost::json::value& worker) {
+    std::string text;
+    for (const auto& kind : list_of(worker, "kinds")) {
+        const auto* name = kind.if_string();
+        if (!name) continue;
+        text += text.empty() ? "" : ", ";
+        text += spoken_kind({name->data(), name->size()});
+    }
+    return all_or(text);
+}
+
 }  // namespace
 
 ExitCode list_workers(Context& context) {
@@ -29,13 +47,13 @@ ExitCode list_workers(Context& context) {
         context.term.print(*asked.body);
         return ExitCode::ok;
     }
-    Table table(
-        {"WORKER", "STATE", "RUNNING", "SLOTS", "HEARD", "SESSION", "USER", "QUEUES", "KINDS"});
+    Table table({"WORKER", "STATE", "RUNNING", "SLOTS", "HEARD", "SESSION", "USER", "TENANTS",
+                 "QUEUES", "KINDS"});
     for (const auto& worker : list_of(*asked.body, "workers"))
         table.add({text_of(worker, "worker"), state_of(worker), text_of(worker, "running"),
                    text_of(worker, "slots"), spoken_of(worker, "silent_for") + " ago",
-                   text_of(worker, "session"), text_of(worker, "user"),
-                   all_or(joined_of(worker, "queues")), all_or(joined_of(worker, "kinds"))});
+                   text_of(worker, "session"), text_of(worker, "user"), tenants_of(worker),
+                   all_or(joined_of(worker, "queues")), kinds_of(worker)});
     if (table.empty()) {
         context.term.say("no worker is connected; start one: perdure worker");
         return ExitCode::ok;

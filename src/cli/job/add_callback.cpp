@@ -6,6 +6,7 @@
 #include "cli/answer.h"
 #include "cli/job/job_options.h"
 #include "cli/job/relation_commands.h"
+#include "cli/job/submitting.h"
 
 namespace perdure::cli {
 
@@ -15,7 +16,7 @@ ExitCode add_callback(Context& context) {
     if (args.rest.empty() && !args.flag("kind"))
         return term.usage("what shall be run? perdure job add-callback ID -- ./tell-me");
     auto job = job_from(context);
-    if (!job) return term.fail(job.error());
+    if (!job) return not_made(context, job.error());
     const auto id = args.text("id");
     const auto on = args.one("on").value_or("end");
     boost::json::object body;

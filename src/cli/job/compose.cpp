@@ -49,13 +49,23 @@ Result<Composed> compose(Context& context) {
         if (!read) return read.error();
         composed = std::move(*read);
     }
-    for (const auto& text : args.all("command")) {
+    CallersFolder folder(context);
+    boost::json::object of_all;
+    of_all["queue"] = args.one("queue").value_or("default");
+    const auto job_of = [&](const std::string& text) {
         auto job = job_of_text(text);
+        if (!job || is_job_object(text)) return job;
+        if (auto given = folder.give(*job, &of_all); !given)
+            return Result<boost::json::object>(given.error());
+        return job;
+    };
+    for (const auto& text : args.all("command")) {
+        auto job = job_of(text);
         if (!job) return job.error();
         composed.parts.push_back(std::move(*job));
     }
     if (const auto then = args.one("then")) {
-        auto job = job_of_text(*then);
+        auto job = job_of(*then);
         if (!job) return job.error();
         composed.then = std::move(*job);
     }
@@ -91,7 +101,7 @@ Result<boost::json::array> batch_of(Composed composed, Order order, const std::s
 ExitCode submit_composed(Context& context, Order order) {
     auto& term = context.term;
     auto composed = compose(context);
-    if (!composed) return term.fail(composed.error());
+    if (!composed) return not_made(context, composed.error());
     if (composed->parts.empty())
         return term.usage("what shall be run? perdure parallel './a' './b' --then './join'");
     auto jobs = batch_of(std::move(*composed), order, context.args.text("queue"));
@@ -101,7 +111,7 @@ ExitCode submit_composed(Context& context, Order order) {
     add_keys(*jobs, key);
     boost::json::object body;
     body["jobs"] = std::move(*jobs);
-    auto submitted = submit_surely(context, boost::json::serialize(body), key);
+    auto submitted = submit_surely(context, boost::json::serialize(body), key, Origin::file);
     return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
                           : submitted.code;
 }

@@ -7,12 +7,19 @@
 #include <utility>
 
 #include "cli/answer.h"
+#include "cli/job/why_text.h"
+#include "cli/table.h"
+#include "wire/text_time.h"
 
 namespace perdure::cli {
 namespace {
 
 constexpr auto reconnect_first = milliseconds(200);
 constexpr auto reconnect_max = seconds(2);
+// Nothing moves for so long: it is said why, and again when that has changed.
+constexpr auto quiet_first = seconds(5);
+constexpr auto quiet_again = seconds(30);
+constexpr auto wait_most = seconds(30);  // of one call that waits for an end
 
 class Follower {
 public:
@@ -25,12 +32,16 @@ private:
     enum class Step { go_on, look };
 
     Step watch_attempt();
+    Step watch_without_output();
+    void tell_why();
+    bool tells_why() const { return options_.owner && patience_ && !context_.args.flag("quiet"); }
     // Nothing: not ended, or not known.
     std::optional<Followed> look_at_job();
     void lost(const Error& why);
     void found_again();
     std::optional<Followed> ask_person();
     std::optional<Followed> cancel();
+    bool has_ended();
     Followed detach();
 
     Context& context_;
@@ -42,6 +53,9 @@ private:
     bool connected_ = true;
     bool cancelling_ = false;
     Duration wait_ = reconnect_first;
+    std::optional<Duration> patience_ = quiet_first;  // empty: it runs
+    std::string detail_;                              // of the attempt that ended last
+    std::string told_;                                // why nothing moves
 };
 
 Followed Follower::run() {
@@ -50,7 +64,9 @@ Followed Follower::run() {
         const auto step = watch_attempt();
         const auto failure = std::exchange(failure_, std::nullopt);
         // A call that a person has interrupted has lost nothing.
-        if (context_.world.interrupted()) {
+        const auto interrupt = context_.world.interrupted();
+        if (interrupt == Interrupt::by_signal) return detach();
+        if (interrupt == Interrupt::by_person) {
             if (auto left = ask_person()) return *left;
             continue;
         }
@@ -61,28 +77,39 @@ Followed Follower::run() {
     }
 }
 
-Follower::Step Follower::watch_attempt() {
-    const auto target = options_.show_output
-                            ? fmt::format("/v1/jobs/{}/logs?follow=attempt&epoch={}&offset={}",
-                                          escaped(id_), attempt_, offset_)
-                            : fmt::format("/v1/jobs/{}/wait?for=30s", escaped(id_));
-    if (!options_.show_output) {
-        auto answer = context_.api.request({.target = target, .timeout = seconds(40)});
-        if (!answer) {
-            failure_ = answer.error();
-            return Step::go_on;
-        }
-        found_again();
-        return answer->status == 202 ? Step::go_on : Step::look;
+Follower::Step Follower::watch_without_output() {
+    const auto quiet_for = tells_why() ? *patience_ : wait_most;
+    auto answer = context_.api.request(
+        {.target = fmt::format("/v1/jobs/{}/wait?for={}", escaped(id_), duration_text(quiet_for)),
+         .timeout = quiet_for + seconds(10)});
+    if (!answer) {
+        failure_ = answer.error();
+        return Step::go_on;
     }
-    auto answer = context_.api.stream(target, [this](std::string_view bytes) {
+    found_again();
+    if (answer->status != 202) return Step::look;
+    if (tells_why()) tell_why();
+    return Step::go_on;
+}
+
+Follower::Step Follower::watch_attempt() {
+    if (!options_.show_output) return watch_without_output();
+    const auto target = fmt::format("/v1/jobs/{}/logs?follow=attempt&epoch={}&offset={}",
+                                    escaped(id_), attempt_, offset_);
+    const auto quiet_for = tells_why() ? patience_ : std::nullopt;
+    auto answer = context_.api.stream(target, quiet_for, [this](std::string_view bytes) {
         found_again();
         offset_ += bytes.size();
+        patience_.reset();
         context_.term.out(bytes);
         return true;
     });
     if (!answer) {
         failure_ = answer.error();
+        return Step::go_on;
+    }
+    if (answer->went_quiet) {
+        if (tells_why()) tell_why();
         return Step::go_on;
     }
     if (answer->status >= 500 || answer->status == 429) {
@@ -91,6 +118,21 @@ Follower::Step Follower::watch_attempt() {
     }
     found_again();
     return Step::look;
+}
+
+void Follower::tell_why() {
+    patience_ = quiet_again;
+    const auto answer =
+        context_.api.request({.target = fmt::format("/v1/jobs/{}/why", escaped(id_))});
+    if (!answer || !answer->ok()) return;
+    const auto state = text_of(answer->body, "state");
+    // It is at work: that it prints nothing is its own business.
+    if (state == "running") return patience_.reset();
+    if (list_of(answer->body, "blockers").empty()) return;
+    auto text = fmt::format("job {} is {}:{}", id_, state, blockers_in_short(answer->body));
+    if (text == told_) return;
+    context_.term.say(text);
+    told_ = std::move(text);
 }
 
 void Follower::lost(const Error& why) {
@@ -130,6 +172,10 @@ std::optional<Followed> Follower::look_at_job() {
         if (number_of(attempt, "epoch") != attempt_ || !has(attempt, "cause")) continue;
         has_ended = true;
         cause = fmt::format(" ({})", text_of(attempt, "cause"));
+        // The same again and again is said once.
+        const auto detail = text_of(member(attempt, "evidence"), "detail");
+        if (!detail.empty() && detail != detail_) cause += ": " + fitted(detail);
+        detail_ = detail;
         break;
     }
     if (!has_ended) return std::nullopt;
@@ -137,6 +183,7 @@ std::optional<Followed> Follower::look_at_job() {
         fmt::format("attempt {} ended{}; the job is {}", attempt_, cause, text_of(job, "state")));
     ++attempt_;
     offset_ = 0;
+    patience_ = quiet_first;
     return std::nullopt;
 }
 
@@ -151,10 +198,20 @@ Followed Follower::detach() {
 std::optional<Followed> Follower::ask_person() {
     if (!options_.owner || cancelling_ || !context_.term.look().interactive) return detach();
     context_.term.ask("\n[c]ancel the job, [d]etach and let it go on, or Enter to go on watching?");
-    const auto answer = context_.world.read_answer();
+    bool is_over = false;
+    const auto answer = context_.world.read_answer([&] { return is_over = has_ended(); });
+    if (is_over) {
+        context_.term.say("it has ended meanwhile");
+        return std::nullopt;
+    }
     if (!answer || answer->starts_with('d') || answer->starts_with('D')) return detach();
     if (answer->starts_with('c') || answer->starts_with('C')) return cancel();
     return std::nullopt;
+}
+
+bool Follower::has_ended() {
+    const auto answer = context_.api.request({.target = "/v1/jobs/" + escaped(id_)});
+    return answer && answer->ok() && has(answer->body, "ended_at");
 }
 
 std::optional<Followed> Follower::cancel() {
@@ -172,7 +229,6 @@ std::optional<Followed> Follower::cancel() {
 
 ExitCode code_of_failure(const boost::json::value& job) {
     const auto cause = text_of(job, "cause");
-    if (has(job, "signal")) return static_cast<ExitCode>(128 + number_of(job, "signal"));
     if (cause.starts_with("timeout(")) return ExitCode::timed_out;
     if (cause == "command_unusable") return ExitCode::command_unusable;
     const auto code = number_of(job, "exit_code");
@@ -191,13 +247,36 @@ ExitCode exit_code_of_job(const boost::json::value& job) {
     if (state == "succeeded") return ExitCode::ok;
     if (state == "cancelled") return ExitCode::cancelled;
     if (state == "expired") return ExitCode::expired;
+    // As a shell says it, whatever becomes of the job then. What a timeout kills has timed out.
+    const bool by_signal = has(job, "signal") && !text_of(job, "cause").starts_with("timeout(");
+    if (by_signal) return static_cast<ExitCode>(128 + number_of(job, "signal"));
     if (state == "quarantined") return ExitCode::quarantined;
     return code_of_failure(job);
 }
 
 std::string undelivered_of(const boost::json::value& attempt) {
-    const auto missing = number_of(member(attempt, "evidence"), "output_undelivered");
-    return missing > 0 ? fmt::format("incomplete: {} bytes not delivered", missing) : "";
+    const auto& evidence = member(attempt, "evidence");
+    const auto undelivered = number_of(evidence, "output_undelivered");
+    const auto cut = number_of(evidence, "output_cut");
+    std::string text;
+    if (cut > 0) text = fmt::format("incomplete: {} bytes not kept (see --output-max)", cut);
+    if (undelivered > 0)
+        text += fmt::format("{}{} bytes not delivered", text.empty() ? "incomplete: " : ", ",
+                            undelivered);
+    return text;
+}
+
+bool say_what_is_missing(Terminal& term, const boost::json::value& job,
+                         std::optional<std::int64_t> only) {
+    bool any = false;
+    for (const auto& attempt : list_of(job, "attempts")) {
+        const auto number = number_of(attempt, "epoch");
+        const auto missing = undelivered_of(attempt);
+        if (missing.empty() || (only && number != *only)) continue;
+        term.say(fmt::format("output of attempt {} is {}", number, missing));
+        any = true;
+    }
+    return any;
 }
 
 std::string how_it_ended(const boost::json::value& job) {

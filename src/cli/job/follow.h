@@ -27,9 +27,12 @@ Followed follow(Context& context, const std::string& id, const FollowOptions& op
 
 // The exit code of `run`: the job's own if it has one (docs/cli.md).
 ExitCode exit_code_of_job(const boost::json::value& job);
-// "failed: exit code 3 after 2 attempts", for the person.
-// Of an attempt: what its worker could not deliver of its output. Empty: nothing is missing.
+// Of an attempt: what of its output was not kept, or not delivered. Empty: nothing is missing.
 std::string undelivered_of(const boost::json::value& attempt);
+// On standard error, so that nobody takes a part for the whole. True: something is missing.
+bool say_what_is_missing(Terminal& term, const boost::json::value& job,
+                         std::optional<std::int64_t> only = std::nullopt);
+// "failed: exit code 3 after 2 attempts", for the person.
 std::string how_it_ended(const boost::json::value& job);
 
 }  // namespace perdure::cli

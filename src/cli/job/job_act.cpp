@@ -1,4 +1,4 @@
-// perdure job cancel|retry|hold|unhold|discard ID...
+// perdure job cancel|retry|hold|unhold|discard ID... | --queue Q ... | --all
 // One request for each id; the first failure decides the exit code, the others are still tried.
 #include <fmt/format.h>
 
@@ -7,23 +7,29 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
+#include "cli/job/chosen_jobs.h"
 #include "cli/job/commands.h"
 #include "cli/job/job_options.h"
 
 namespace perdure::cli {
 namespace {
 
+constexpr std::string_view waits = "scheduled,ready,blocked,waiting";
+constexpr std::string_view alive = "scheduled,ready,blocked,waiting,starting,running";
+
 struct Act {
     std::string_view verb;
+    std::string_view states;  // in which it is possible
     std::string body;
     // What to tell the person about the answer.
     std::string (*told)(const std::string& id, const boost::json::value& answer);
 };
 
 ExitCode act_on_all(Context& context, const Act& act) {
-    auto code = ExitCode::ok;
+    const auto chosen = choose_jobs(context, act.verb, act.states);
+    auto code = chosen.code;
     boost::json::array answers;
-    for (const auto& id : context.args.all("id")) {
+    for (const auto& id : chosen.ids) {
         const ApiRequest request{.method = "POST",
                                  .target = fmt::format("/v1/jobs/{}/{}", escaped(id), act.verb),
                                  .body = act.body};
@@ -48,27 +54,30 @@ std::string told_cancel(const std::string& id, const boost::json::value& answer)
 
 }  // namespace
 
-ExitCode cancel_jobs(Context& context) { return act_on_all(context, {"cancel", "", told_cancel}); }
+ExitCode cancel_jobs(Context& context) {
+    return act_on_all(context, {"cancel", alive, "", told_cancel});
+}
 
 // Those whose rows cannot be understood; without --damaged what is in quarantine.
 ExitCode discard_job(Context& context) {
     boost::json::object body;
     if (context.args.flag("damaged")) body["damaged"] = true;
     if (context.args.flag("may-still-run")) body["may_still_run"] = true;
-    return act_on_all(context, {"discard", body.empty() ? "" : boost::json::serialize(body),
-                                [](const std::string& id, const auto&) {
-                                    return fmt::format("job {} is discarded", id);
-                                }});
+    return act_on_all(context,
+                      {"discard", "quarantined", body.empty() ? "" : boost::json::serialize(body),
+                       [](const std::string& id, const auto&) {
+                           return fmt::format("job {} is discarded", id);
+                       }});
 }
 
 ExitCode hold_jobs(Context& context) {
-    return act_on_all(context, {"hold", "", [](const std::string& id, const auto&) {
+    return act_on_all(context, {"hold", waits, "", [](const std::string& id, const auto&) {
                                     return fmt::format("job {} is held", id);
                                 }});
 }
 
 ExitCode unhold_jobs(Context& context) {
-    return act_on_all(context, {"unhold", "", [](const std::string& id, const auto&) {
+    return act_on_all(context, {"unhold", "blocked", "", [](const std::string& id, const auto&) {
                                     return fmt::format("job {} goes on", id);
                                 }});
 }
@@ -76,9 +85,10 @@ ExitCode unhold_jobs(Context& context) {
 // Each one gets a key, so that a repeated retry does not make a third job.
 ExitCode retry_jobs(Context& context) {
     auto& term = context.term;
-    auto code = ExitCode::ok;
+    const auto chosen = choose_jobs(context, "retry", "failed,expired,cancelled");
+    auto code = chosen.code;
     boost::json::array answers;
-    for (const auto& id : context.args.all("id")) {
+    for (const auto& id : chosen.ids) {
         boost::json::object body;
         set_key(body, new_idempotency_key(context.world));
         const ApiRequest request{.method = "POST",

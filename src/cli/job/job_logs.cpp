@@ -21,17 +21,6 @@ std::optional<std::int64_t> attempt_wanted(const Args& args) {
     return number;
 }
 
-// On stderr: nobody takes a part for the whole.
-void say_what_is_missing(Terminal& term, const boost::json::value& job,
-                         std::optional<std::int64_t> only = std::nullopt) {
-    for (const auto& attempt : list_of(job, "attempts")) {
-        const auto number = number_of(attempt, "epoch");
-        const auto missing = undelivered_of(attempt);
-        if (missing.empty() || (only && number != *only)) continue;
-        term.say(fmt::format("output of attempt {} is {}", number, missing));
-    }
-}
-
 ExitCode follow_logs(Context& context, const std::string& id, std::int64_t newest) {
     const auto first = attempt_wanted(context.args).value_or(std::max<std::int64_t>(newest, 1));
     const auto followed = follow(context, id, {.first_attempt = first});

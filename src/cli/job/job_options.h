@@ -3,6 +3,7 @@
 
 #include <boost/json/object.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -16,6 +17,9 @@ const std::vector<Option>& job_options();
 // The job object of docs/protocol/http.md. Only shape and numbers are looked at here; whether the
 // job is acceptable is the server's to say.
 Result<boost::json::object> job_from(Context& context);
+
+// The option behind a part of that object: "--priority" of "$.priority". Empty: there is none.
+std::string_view option_of_path(std::string_view path);
 
 // "cli-" and 128 random bits: a submit that is repeated finds the first job.
 std::string new_idempotency_key(World& world);

@@ -16,15 +16,21 @@ ExitCode run_job(Context& context) {
     auto& term = context.term;
     if (context.args.rest.empty() && !context.args.flag("kind"))
         return term.usage("what shall be run? Put it after two dashes: perdure run -- echo hello");
+    const bool reads_it = context.args.text("file") == "-" || context.args.text("env-file") == "-";
+    if (context.world.has_input() && !reads_it && !context.args.flag("no-input"))
+        term.say(
+            "what lies on standard input is not given to the job, which reads /dev/null; put "
+            "it into a file, and say -n to hear nothing of this");
     auto job = job_from(context);
-    if (!job) return term.fail(job.error());
+    if (!job) return not_made(context, job.error());
     const auto key =
         context.args.one("idempotency-key").value_or(new_idempotency_key(context.world));
     set_key(*job, key);
 
-    const auto submitted = submit_surely(context, boost::json::serialize(*job), key);
+    const auto submitted = submit_surely(context, boost::json::serialize(*job), key, Origin::typed);
     if (!submitted.body) return submitted.code;
     const auto id = text_of(*submitted.body, "id");
+    context.world.remember_job(id);
     if (!context.args.flag("quiet")) term.say(fmt::format("job {}", id));
 
     const bool show_output = !context.json();
@@ -36,7 +42,10 @@ ExitCode run_job(Context& context) {
         term.say(fmt::format("job {} {}", id, how_it_ended(followed.job)));
         term.say(fmt::format("what happened: perdure job show {}", id));
     }
-    return code;
+    if (context.json() || !say_what_is_missing(term, followed.job)) return code;
+    // Somebody reads a file or a pipe, who sees no sentence.
+    const bool is_read_by_a_program = term.look().width == 0;
+    return code == ExitCode::ok && is_read_by_a_program ? ExitCode::output_missing : code;
 }
 
 }  // namespace perdure::cli

@@ -133,7 +133,7 @@ ExitCode show_attempts(Context& context, std::string_view id, std::string_view b
         context.term.print(*asked.body);
         return ExitCode::ok;
     }
-    context.term.out(timeline_text(*asked.body));
+    context.term.out(timeline_text(*asked.body, context.offset()));
     if (has(*asked.body, "next")) say_earlier(context, id, text_of(*asked.body, "next"));
     return ExitCode::ok;
 }
@@ -150,8 +150,8 @@ ExitCode show_job(Context& context) {
         context.term.print(job);
         return ExitCode::ok;
     }
-    context.term.out(heading(context.term, job) + facts(job) + relations(job) + timeline_text(job) +
-                     last_lines(job));
+    context.term.out(heading(context.term, job) + facts(job) + relations(job) +
+                     timeline_text(job, context.offset()) + last_lines(job));
     if (has(job, "attempts_next")) say_earlier(context, id, text_of(job, "attempts_next"));
     if (!has(job, "ended_at") && !has(job, "damaged"))
         context.term.say(fmt::format("what it waits for: perdure why {}", id));

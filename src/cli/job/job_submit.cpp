@@ -53,9 +53,9 @@ ExitCode submit_jobs(Context& context) {
                 "what shall be run? perdure submit -- echo hello, or --file "
                 "jobs.json");
         auto job = job_from(context);
-        if (!job) return term.fail(job.error());
+        if (!job) return not_made(context, job.error());
         set_key(*job, key);
-        auto submitted = submit_surely(context, boost::json::serialize(*job), key);
+        auto submitted = submit_surely(context, boost::json::serialize(*job), key, Origin::typed);
         return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
                               : submitted.code;
     }
@@ -64,7 +64,7 @@ ExitCode submit_jobs(Context& context) {
     add_keys(*jobs, key);
     boost::json::object body;
     body["jobs"] = std::move(*jobs);
-    auto submitted = submit_surely(context, boost::json::serialize(body), key);
+    auto submitted = submit_surely(context, boost::json::serialize(body), key, Origin::file);
     return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
                           : submitted.code;
 }

@@ -7,27 +7,20 @@
 #include "cli/answer.h"
 #include "cli/human.h"
 #include "cli/job/commands.h"
+#include "cli/job/why_text.h"
 #include "cli/table.h"
 
 namespace perdure::cli {
 namespace {
 
-std::string blocker_text(const boost::json::value& blocker, WallTime now) {
-    auto text = fmt::format("- {}\n", fitted(text_of(blocker, "what")));
-    if (has(blocker, "removed_by"))
-        text += fmt::format("  removed by: {}\n", fitted(text_of(blocker, "removed_by")));
-    if (has(blocker, "in")) text += fmt::format("  by itself in {}\n", spoken_of(blocker, "in"));
-    if (has(blocker, "at"))
-        text += fmt::format("  by itself {}\n", relative_of(blocker, "at", now));
-    return text;
-}
-
 // Servers give a line or an object for each attempt; both are shown.
 std::string history_text(const boost::json::value& entry) {
     if (const auto* line = entry.if_string())
         return fmt::format("  {}\n", fitted({line->data(), line->size()}));
-    return fmt::format("  attempt {}: {}  [{}]\n", text_of(entry, "epoch"),
-                       fitted(text_of(entry, "cause")), text_of(entry, "rule"));
+    auto text = fmt::format("  attempt {}: {}  [{}]\n", text_of(entry, "epoch"),
+                            fitted(text_of(entry, "cause")), text_of(entry, "rule"));
+    if (has(entry, "detail")) text += fmt::format("    {}\n", fitted(text_of(entry, "detail")));
+    return text;
 }
 
 // What was repaired so far: who saw what, and which rules fired [P10].

@@ -115,9 +115,13 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     }
 }
 
-Result<boost::json::object> job_of_text(std::string_view text) {
+bool is_job_object(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\n");
-    if (first != std::string_view::npos && text[first] == '{') {
+    return first != std::string_view::npos && text[first] == '{';
+}
+
+Result<boost::json::object> job_of_text(std::string_view text) {
+    if (is_job_object(text)) {
         boost::json::value value;
         if (const auto misfit = parse_strict(text, value))
             return error(Errc::invalid, fmt::format("this is no job as JSON: {} (at {})",
@@ -134,7 +138,7 @@ Result<boost::json::object> job_of_text(std::string_view text) {
     return job;
 }
 
-Result<void> add_relations(const Args& args, boost::json::object& job) {
+Result<void> add_relations(const Args& args, CallersFolder* folder, boost::json::object& job) {
     boost::json::array others;
     for (const auto& text : args.all("after")) {
         auto after = after_of(text);
@@ -142,6 +146,9 @@ Result<void> add_relations(const Args& args, boost::json::object& job) {
         others.push_back(std::move(*after));
     }
     if (!others.empty()) job["after"] = std::move(others);
+    // Callbacks are of the same tenant, and have queues of their own.
+    boost::json::object inherited;
+    if (job.contains("tenant")) inherited["tenant"] = job["tenant"];
     for (const auto& option : callback_options) {
         boost::json::array callbacks;
         for (const auto& text : args.all(option.key)) {
@@ -149,6 +156,8 @@ Result<void> add_relations(const Args& args, boost::json::object& job) {
             if (!callback)
                 return error(Errc::invalid,
                              fmt::format("--{}: {}", option.key, callback.error().what));
+            if (folder && !is_job_object(text))
+                if (auto given = folder->give(*callback, &inherited); !given) return given.error();
             callbacks.push_back(std::move(*callback));
         }
         if (!callbacks.empty()) job[std::string(option.field)] = std::move(callbacks);

@@ -11,14 +11,18 @@
 #include "base/result.h"
 #include "cli/args.h"
 #include "cli/command.h"
+#include "cli/job/callers_folder.h"
 
 namespace perdure::cli {
 
 const std::vector<Option>& relation_options();
-Result<void> add_relations(const Args& args, boost::json::object& job);
+// Callbacks that are words, not JSON, run in the same folder as the job itself would.
+Result<void> add_relations(const Args& args, CallersFolder* folder, boost::json::object& job);
 
 // 'echo "a b"' is two words. Quotes and backslashes as in a shell; nothing else is special.
 Result<std::vector<std::string>> split_words(std::string_view text);
+// Whether it is a job object as JSON, and not words.
+bool is_job_object(std::string_view text);
 // A job object of its words, or of JSON.
 Result<boost::json::object> job_of_text(std::string_view text);
 

@@ -17,9 +17,31 @@ bool is_worth_a_repetition(unsigned status) {
     return status == 408 || status == 429 || status == 503 || status == 504;
 }
 
+struct Refusal {
+    const Error& why;
+    std::string_view path;
+    Origin origin;
+};
+
+ExitCode refused(Context& context, const Refusal& refusal) {
+    const auto option =
+        refusal.origin == Origin::typed ? option_of_path(refusal.path) : std::string_view();
+    auto why = refusal.why;
+    if (!option.empty()) why.what = fmt::format("{}: {}", option, why.what);
+    const auto code = context.term.fail(why, option.empty() ? refusal.path : "");
+    // A folder that was passed along is a part of the request, too.
+    if (why.code == Errc::conflict && refusal.origin == Origin::typed &&
+        context.args.flag("idempotency-key") && !context.args.flag("cwd"))
+        context.term.say(
+            "the folder is a part of the request: to repeat it from elsewhere, name "
+            "it with --cwd");
+    return code;
+}
+
 }  // namespace
 
-SubmitAnswer submit_surely(Context& context, const std::string& body, const std::string& key) {
+SubmitAnswer submit_surely(Context& context, const std::string& body, const std::string& key,
+                           Origin origin) {
     auto& term = context.term;
     const ApiRequest request{.method = "POST", .target = "/v1/jobs", .body = body};
     const auto until = context.world.now() + patience;
@@ -31,9 +53,9 @@ SubmitAnswer submit_surely(Context& context, const std::string& body, const std:
         const bool again = answer ? is_worth_a_repetition(answer->status)
                                   : maybe_done || why.code == Errc::outcome_unknown;
         maybe_done = maybe_done || why.code == Errc::outcome_unknown;
-        if (!again && answer) return {std::nullopt, term.fail(why, answer->path)};
+        if (!again && answer) return {std::nullopt, refused(context, {why, answer->path, origin})};
         if (!again) return {std::nullopt, unreachable(term, context.api, why)};
-        if (context.world.now() >= until || context.world.interrupted()) {
+        if (context.world.now() >= until || context.world.interrupted() != Interrupt::none) {
             if (maybe_done)
                 term.say(
                     fmt::format("the job may have been accepted; submitting it again with "
@@ -49,6 +71,11 @@ SubmitAnswer submit_surely(Context& context, const std::string& body, const std:
     }
 }
 
+ExitCode not_made(Context& context, const Error& why) {
+    if (why.code == Errc::unavailable) return unreachable(context.term, context.api, why);
+    return context.term.fail(why);
+}
+
 void add_keys(boost::json::array& jobs, const std::string& key) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         auto* job = jobs[i].if_object();
@@ -59,6 +86,8 @@ void add_keys(boost::json::array& jobs, const std::string& key) {
 
 ExitCode print_submitted(Context& context, boost::json::value answer, const std::string& key) {
     auto& term = context.term;
+    const auto& all = list_of(answer, "jobs");
+    context.world.remember_job(text_of(all.empty() ? answer : all.back(), "id"));
     if (context.json()) {
         if (auto* object = answer.if_object()) (*object)["idempotency_key"] = key;
         term.print(answer);

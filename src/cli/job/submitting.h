@@ -16,9 +16,14 @@ struct SubmitAnswer {
 };
 
 // `body` has an idempotency key in each job. A server that cannot be reached at the first try is
-// an error at once; a lost answer, and a server that is busy, are tried again for 30 s.
-SubmitAnswer submit_surely(Context& context, const std::string& body, const std::string& key);
+// an error at once; a lost answer, and a server that is busy, are tried again for 30 s. `typed`:
+// one job made of options: what is refused is named by its option.
+enum class Origin { typed, file };
+SubmitAnswer submit_surely(Context& context, const std::string& body, const std::string& key,
+                           Origin origin);
 
+// Why there is no job to submit.
+ExitCode not_made(Context& context, const Error& why);
 // Every job gets a key of its own, made from one, so that the whole can be repeated.
 void add_keys(boost::json::array& jobs, const std::string& key);
 // The ids on standard output; what else is worth knowing for the person.

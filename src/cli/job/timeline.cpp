@@ -33,6 +33,7 @@ std::string end_of(const boost::json::value& attempt) {
     if (has(attempt, "reported") && !truth_of(attempt, "reported")) text += ", presumed";
     const auto& evidence = member(attempt, "evidence");
     if (has(evidence, "ran_for")) text += ", ran for " + spoken_of(evidence, "ran_for");
+    if (has(evidence, "cpu_user")) text += ", used " + usage_of(evidence);
     if (has(evidence, "detail")) text += ": " + text_of(evidence, "detail");
     if (has(attempt, "rule")) text += fmt::format("  [{}]", deciding_rule(attempt));
     return text;
@@ -90,12 +91,12 @@ std::vector<Moment> timeline(const boost::json::value& job) {
     return moments;
 }
 
-std::string timeline_text(const boost::json::value& job) {
+std::string timeline_text(const boost::json::value& job, const UtcOffset& offset) {
     std::string text = "\n";
     const auto moments = timeline(job);
     for (const auto& moment : moments) {
         const auto passed = moment.at - moments.front().at;
-        text += fmt::format("{}  {:>12}  {:<8}  {}\n", time_text(moment.at).substr(0, 23) + "Z",
+        text += fmt::format("{}  {:>12}  {:<8}  {}\n", local_text(moment.at, offset),
                             "+" + spoken(passed), moment.kind, fitted(moment.what));
     }
     return text;

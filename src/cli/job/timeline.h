@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "cli/person_time.h"
 
 namespace perdure::cli {
 
@@ -18,6 +19,6 @@ struct Moment {
 
 std::vector<Moment> timeline(const boost::json::value& job);
 // One line for each, with the time, and how long after the first.
-std::string timeline_text(const boost::json::value& job);
+std::string timeline_text(const boost::json::value& job, const UtcOffset& offset);
 
 }  // namespace perdure::cli

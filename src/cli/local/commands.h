@@ -16,7 +16,10 @@ ExitCode run_drill(Context& context);
 ExitCode list_faults(Context& context);
 ExitCode print_completion(Context& context);
 ExitCode print_man_page(Context& context);
+ExitCode explain_error(Context& context);
 ExitCode print_version(Context& context);
+
+void add_others(std::vector<Command>& all);
 
 // Inside a job.
 ExitCode tell_progress(Context& context);

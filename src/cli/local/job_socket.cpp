@@ -6,6 +6,7 @@
 #include <array>
 
 #include "cli/local/commands.h"
+#include "wire/text_time.h"
 
 namespace perdure::cli {
 namespace {
@@ -68,9 +69,14 @@ ExitCode tell_result(Context& context) { return tell_with_body(context, "result"
 
 ExitCode tell_verdict(Context& context) {
     const auto verdict = context.args.text("kind");
-    const auto time = context.args.text("time");
+    auto time = context.args.text("time");
     if (verdict == "at" && time.empty())
-        return context.term.usage("when? perdure verdict at 2026-11-15T08:00:00Z");
+        return context.term.usage("when? perdure verdict at \"tomorrow 7:30\"");
+    if (!time.empty()) {
+        const auto at = read_person_time(time, context.world.now(), context.offset());
+        if (!at) return context.term.usage(at.error().what);
+        time = time_text(*at);
+    }
     const auto line = time.empty() ? "verdict " + verdict : "verdict " + verdict + " " + time;
     if (!is_one_line(line)) return context.term.usage("a verdict is one line");
     return tell(context, line + "\n");

@@ -5,6 +5,7 @@
 #include <boost/json/array.hpp>
 
 #include "cli/answer.h"
+#include "cli/job/chosen_jobs.h"
 #include "cli/recovery/commands.h"
 #include "cli/recovery/quarantined.h"
 
@@ -18,13 +19,6 @@ struct QuarantineAct {
     std::string body;
     std::string_view done;  // "job … " and this
 };
-
-bool is_confirmed(Context& context, std::string_view verb, std::size_t jobs) {
-    if (context.args.flag("yes")) return true;
-    context.term.ask(fmt::format("{} {} jobs? [y/N] ", verb, jobs));
-    const auto answer = context.world.read_answer();
-    return answer && (*answer == "y" || *answer == "yes");
-}
 
 // The ids to act on; empty: the code says why.
 std::vector<std::string> chosen(Context& context, std::string_view verb, ExitCode& code) {
@@ -44,14 +38,7 @@ std::vector<std::string> chosen(Context& context, std::string_view verb, ExitCod
         context.term.say("nothing in quarantine fits");
         return ids;
     }
-    const bool can_ask = context.term.look().interactive;
-    if (!can_ask && !args.flag("yes")) {
-        code = context.term.usage(
-            fmt::format("{} jobs fit, and nobody can be asked: say --yes", ids.size()));
-        return {};
-    }
-    if (is_confirmed(context, verb, ids.size())) return ids;
-    context.term.say("nothing was changed");
+    if (is_confirmed(context, verb, ids.size(), code)) return ids;
     return {};
 }
 

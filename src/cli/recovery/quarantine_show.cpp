@@ -51,6 +51,7 @@ std::string attempt_text(const boost::json::value& attempt) {
     text += indented_line("ended", text_of(attempt, "ended_at"));
     text += indented_line("ran for", spoken_of(evidence, "ran_for"));
     text += indented_line("peak memory", peak_memory(evidence));
+    text += indented_line("used", usage_of(evidence));
     text += indented_line("detail", text_of(evidence, "detail"));
     text += indented_line("rule", text_of(attempt, "rule"));
     if (has(attempt, "late_result")) {

@@ -40,14 +40,19 @@ public:
     std::map<std::string, std::string> files;
     std::set<std::string> foreign;  // files of another account
     WallTime time = *time_value("2026-11-15T12:00:00Z");
+    Duration ahead;                  // of UTC, the clocks here
     std::deque<std::string> person;  // what the person types
     bool ctrl_c = false;
+    bool sigterm = false;
+    bool input = false;  // something lies on standard input
+    std::string last;    // job that was submitted
     std::uint64_t drawn = 0;
     int pauses = 0;
 
     const std::map<std::string, std::string>& environment() const override { return variables; }
     HostFacts host() const override { return {.host_name = "anvil", .cpus = 2, .home = "/there"}; }
     std::string current_directory() const override { return "/here"; }
+    JobHost here() const override { return {.limits = {}, .uid = 1000, .files = "mark"}; }
     Result<std::string> read_file(const std::string& path) override {
         const auto found = files.find(path);
         if (found == files.end()) return error(Errc::not_found, path + " does not exist");
@@ -58,15 +63,25 @@ public:
         return read_file(path);
     }
     WallTime now() const override { return time; }
+    Duration utc_offset(WallTime) const override { return ahead; }
     std::uint64_t random() override { return ++drawn; }
     void pause(Duration duration) override {
         ++pauses;
         time = time + duration;
     }
     void catch_interrupts() override {}
-    bool interrupted() override { return std::exchange(ctrl_c, false); }
-    std::optional<std::string> read_answer() override {
-        if (person.empty()) return std::nullopt;
+    bool has_input() const override { return input; }
+    std::string last_job() const override { return last; }
+    void remember_job(const std::string& id) override { last = id; }
+    Interrupt interrupted() override {
+        if (std::exchange(sigterm, false)) return Interrupt::by_signal;
+        return std::exchange(ctrl_c, false) ? Interrupt::by_person : Interrupt::none;
+    }
+    std::optional<std::string> read_answer(const std::function<bool()>& is_over) override {
+        if (person.empty()) {
+            if (is_over) (void)is_over();
+            return std::nullopt;
+        }
         auto answer = person.front();
         person.pop_front();
         return answer;
@@ -83,11 +98,16 @@ struct StageStep {
 
 struct StageServer {
     std::deque<StageStep> steps;
+    // What `run` and `submit` ask before anything else, without a step.
+    std::string workers =
+        R"({"workers": [{"worker": "w", "host": {"uid": 1000, "files": "mark"}}]})";
     std::vector<std::string> calls;   // as they came
     std::vector<std::string> bodies;  // of each of them
 
     Result<ApiAnswer> take(const std::string& call, const std::string& body,
                            const Api::Piece& piece) {
+        const bool is_before = call.starts_with("GET /v1/workers?limit=1000&tenant=");
+        if (is_before) return json_answer(200, workers);
         calls.push_back(call);
         bodies.push_back(body);
         if (steps.empty()) return error(Errc::corrupt, "the test did not expect " + call);
@@ -107,7 +127,8 @@ public:
     Result<ApiAnswer> request(const ApiRequest& request) override {
         return server_.take(std::string(request.method) + " " + request.target, request.body, {});
     }
-    Result<ApiAnswer> stream(const std::string& target, Piece piece) override {
+    Result<ApiAnswer> stream(const std::string& target, std::optional<Duration>,
+                             Piece piece) override {
         return server_.take("STREAM " + target, "", piece);
     }
     std::string where() const override { return "http://127.0.0.1:7373"; }
@@ -152,6 +173,11 @@ public:
         backup = path;
         progress(1, 2);
         return OfflineBackup{.jobs = 3, .bytes = 4096, .taken_on = WallTime{1'000'000}};
+    }
+    Result<std::vector<OfflineCompacted>> compact(const Config&,
+                                                  const BackupProgress& progress) override {
+        progress(1, 2);
+        return std::vector<OfflineCompacted>{{"logs.db", 84 << 20, 1 << 20}};
     }
     Result<OfflineRestored> restore(const Config&, const std::string& path, RestoreWhat) override {
         backup = path;

@@ -9,6 +9,18 @@
 
 namespace perdure {
 
+// What an attempt and all that it started have taken of the machine. Zero: none, or not known.
+struct Usage {
+    Duration cpu_user;
+    Duration cpu_system;
+    std::uint64_t read_bytes = 0;  // from disks: what was in memory already is not counted
+    std::uint64_t write_bytes = 0;
+
+    friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+inline constexpr auto cpu_time_max = days(7300);
+
 struct Evidence {
     std::string result;      // JSON text that the job left; empty: none
     std::string detail;      // one sentence, for instance why exec failed; empty: nothing to say
@@ -18,6 +30,10 @@ struct Evidence {
     Duration ran_for;
     // Bytes of its output that its worker had and no server has taken; for ever (O1).
     std::uint64_t output_undelivered = 0;
+    Usage usage;
+
+    // Bytes of its output that were not kept: more than its cap, or than the disk took.
+    std::uint64_t output_cut = 0;
 
     friend bool operator==(const Evidence&, const Evidence&) = default;
 };

@@ -12,42 +12,109 @@ namespace {
 
 using Blockers = std::vector<Blocker>;
 
-std::string shape_of(const WhyFacts& f) {
-    return f.kind.empty() ? fmt::format("queue `{}`", f.queue)
-                          : fmt::format("queue `{}` and kind `{}`", f.queue, f.kind);
-}
+constexpr std::size_t names_shown = 10;
 
 Duration rest(Duration of, Duration passed) { return std::max(of - passed, Duration{}); }
 
-void explain_workers(const WhyFacts& f, Blockers& into) {
-    const auto& w = f.workers;
-    if (w.connected == 0)
-        return into.push_back({"no worker is connected", "start a worker (perdure worker)"});
-    if (w.matching == 0 && w.refusing > 0)
+// "1 worker", "3 workers"
+std::string workers(std::size_t count) {
+    return fmt::format("{} worker{}", count, count == 1 ? "" : "s");
+}
+
+using Workers = std::vector<const WhyWorker*>;
+
+template <class Condition>
+Workers those(const Workers& among, Condition condition) {
+    Workers found;
+    for (const auto* worker : among)
+        if (condition(*worker)) found.push_back(worker);
+    return found;
+}
+
+std::string names_of(const Workers& workers) {
+    std::vector<std::string_view> names;
+    for (const auto* worker : workers)
+        if (names.size() < names_shown) names.push_back(worker->name);
+    return fmt::format("{}{}", fmt::join(names, ", "), workers.size() > names_shown ? ", …" : "");
+}
+
+// What no worker offers: each thing by its name, or that no single worker has them all.
+void explain_offers(const WhyFacts& f, const Workers& connected, Blockers& into) {
+    const auto serving = those(connected, [](const auto& w) { return w.serves_tenant; });
+    if (serving.empty())
         return into.push_back(
-            {fmt::format("{} workers take {} but run each job as whoever submitted it, and {} is "
+            {fmt::format("none of {} serves tenant `{}`", workers(connected.size()), f.tenant),
+             fmt::format("a worker that does: perdure worker --tenant {}", f.tenant)});
+    const auto refusing = those(serving, [](const auto& w) { return w.refuses_submitter(); });
+    if (!refusing.empty())
+        return into.push_back(
+            {fmt::format("{} would take it, but run{} each job as whoever submitted it, and {} is "
                          "nobody as whom they may run one",
-                         w.refusing, shape_of(f),
+                         workers(refusing.size()), refusing.size() == 1 ? "s" : "",
                          f.submitter.empty() ? "this job's submitter" : f.submitter),
              "submit it as an account of their host, or start a worker with another worker.user"});
-    if (w.matching == 0)
-        return into.push_back({fmt::format("none of {} workers takes {}", w.connected, shape_of(f)),
-                               "start a worker that does"});
-    const auto able = w.matching - std::min(w.matching, w.suspect + w.draining + w.deaf);
-    const auto names = fmt::format("{}", fmt::join(w.doubtful, ", "));
-    const auto of = names.empty() ? std::string() : fmt::format(" ({})", names);
-    if (w.suspect > 0 && able == 0)
-        into.push_back({fmt::format("{} matching workers are silent{}", w.suspect, of),
-                        "their next heartbeat, or another worker"});
-    if (w.deaf > 0 && able == 0)
+    const auto for_queue = those(serving, [](const auto& w) { return w.takes_queue; });
+    const auto for_kind = those(serving, [](const auto& w) { return w.takes_kind; });
+    const auto kind =
+        f.kind.empty() ? std::string("a command") : fmt::format("a job of kind `{}`", f.kind);
+    if (for_queue.empty())
         into.push_back(
-            {fmt::format("{} matching workers are heard but start nothing{}", w.deaf, of),
+            {fmt::format("none of {} takes queue `{}`", workers(serving.size()), f.queue),
+             fmt::format("a worker that does: perdure worker --queues {}", f.queue)});
+    if (for_kind.empty())
+        into.push_back({fmt::format("none of {} takes {}", workers(serving.size()), kind),
+                        f.kind.empty() ? "a worker that runs commands"
+                                       : "a worker with a handler for that kind"});
+    if (!for_queue.empty() && !for_kind.empty())
+        into.push_back({fmt::format("none of {} takes {} of queue `{}`", workers(serving.size()),
+                                    kind, f.queue),
+                        "a worker that takes both"});
+}
+
+void explain_limits(const Workers& matching, Blockers& into) {
+    const auto unable = those(matching, [](const auto& w) { return !w.cannot_limit.empty(); });
+    if (unable.size() != matching.size()) return;
+    into.push_back(
+        {fmt::format("none of {} that take it can limit `{}` ({})", workers(matching.size()),
+                     unable.front()->cannot_limit, names_of(unable)),
+         "a worker that has cgroups with that controller (docs/guides/operate.md), or "
+         "the job again without that limit"});
+}
+
+void explain_doubtful(const Workers& matching, Blockers& into) {
+    const auto suspect = those(matching, [](const auto& w) { return w.suspect; });
+    const auto deaf =
+        those(matching, [](const auto& w) { return w.deaf && !w.suspect && !w.draining; });
+    const auto draining = those(matching, [](const auto& w) { return w.draining && !w.suspect; });
+    if (!suspect.empty())
+        into.push_back(
+            {fmt::format("{} matching workers are silent ({})", suspect.size(), names_of(suspect)),
+             "their next heartbeat, or another worker"});
+    if (!deaf.empty())
+        into.push_back(
+            {fmt::format("{} matching workers are heard but start nothing ({})", deaf.size(),
+                         names_of(deaf)),
              "a start that one of them confirms (it is tried now and then), or another worker"});
-    if (w.draining > 0 && able == 0)
-        into.push_back(
-            {fmt::format("{} matching workers are draining", w.draining), "start another worker"});
-    if (able > 0 && w.free_slots == 0)
-        into.push_back({fmt::format("all slots of {} matching workers are busy", able),
+    if (!draining.empty())
+        into.push_back({fmt::format("{} matching workers are draining", draining.size()),
+                        "start another worker"});
+}
+
+void explain_workers(const WhyFacts& f, Blockers& into) {
+    Workers connected;
+    for (const auto& worker : f.workers) connected.push_back(&worker);
+    if (connected.empty())
+        return into.push_back({"no worker is connected", "start a worker (perdure worker)"});
+    const auto matching = those(connected, [](const auto& w) { return w.matches(); });
+    if (matching.empty()) return explain_offers(f, connected, into);
+    explain_limits(matching, into);
+    const auto able =
+        those(matching, [](const auto& w) { return !w.suspect && !w.draining && !w.deaf; });
+    if (able.empty()) return explain_doubtful(matching, into);
+    const bool busy =
+        std::all_of(able.begin(), able.end(), [](const auto* w) { return w->free_slots == 0; });
+    if (busy)
+        into.push_back({fmt::format("all slots of {} that take it are busy", workers(able.size())),
                         "the end of a running job, or more slots"});
 }
 
@@ -83,8 +150,16 @@ void explain_ready(const WhyFacts& f, const Timing& timing, Blockers& into) {
     if (into.empty()) into.push_back({"it is next in line", "the next claim", timing.tick});
 }
 
+// Why it has to wait at all, if that is an attempt's end.
+std::string after_last(const WhyFacts& f) {
+    if (!f.last) return "";
+    const auto detail = f.last->detail.empty() ? "" : ": " + f.last->detail;
+    return fmt::format(": attempt {} ended ({}){}", f.last->attempt, to_string(f.last->cause),
+                       detail);
+}
+
 void explain_scheduled(const WhyFacts& f, Blockers& into) {
-    into.push_back({"it is not due yet", "its time", f.due_in, f.due_at});
+    into.push_back({"it is not due yet" + after_last(f), "its time", f.due_in, f.due_at});
     explain_claim(f, into);  // what would be in its way after that, as it is now
 }
 

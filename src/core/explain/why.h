@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -14,16 +15,22 @@
 
 namespace perdure {
 
-// Workers, as far as they matter to one job.
-struct WhyWorkers {
-    std::uint32_t connected = 0;
-    std::uint32_t matching = 0;    // take its queue and kind
-    std::uint32_t suspect = 0;     // of those: silent, get nothing until their next heartbeat
-    std::uint32_t draining = 0;    // of those: take nothing new
-    std::uint32_t free_slots = 0;  // of those that are neither, nor deaf
-    std::uint32_t deaf = 0;        // of those: heard, but confirm no start; rarely get anything
-    std::uint32_t refusing = 0;    // take them, but run each as its submitter: not as this one
-    std::vector<std::string> doubtful;  // names of the silent and the deaf, a few
+// A worker that is connected, as far as it matters to one job.
+struct WhyWorker {
+    std::string name;
+    bool serves_tenant = true;
+    bool takes_queue = true;
+    bool takes_kind = true;
+    bool runs_for_submitter = true;  // it runs each job as whoever submitted it: also this one
+    std::string_view cannot_limit;   // what the job asks for and it cannot keep; empty: nothing
+    bool suspect = false;            // silent: gets nothing until its next heartbeat
+    bool draining = false;           // takes nothing new
+    bool deaf = false;               // heard, but confirms no start; rarely gets anything
+    std::uint32_t free_slots = 0;
+
+    bool is_named() const { return serves_tenant && takes_queue && takes_kind; }
+    bool matches() const { return is_named() && runs_for_submitter; }
+    bool refuses_submitter() const { return is_named() && !runs_for_submitter; }
 };
 
 // A key or limit that the job needs and cannot have now.
@@ -34,6 +41,7 @@ struct WhyThing {
 
 struct WhyFacts {
     JobState state = JobState::ready;
+    std::string tenant = "default";
     std::string queue;
     std::string kind;
     std::string submitter;  // "token deploy", "root"; empty: nobody knows
@@ -55,7 +63,14 @@ struct WhyFacts {
     bool held = false;            // blocked: by a person
     std::vector<WhyThing> taken;  // all of them, whichever it is blocked on
     std::optional<Duration> queue_timeout_in;
-    WhyWorkers workers;
+    std::vector<WhyWorker> workers;
+    // How its newest attempt has ended, if it waits after that one.
+    struct LastEnd {
+        std::uint32_t attempt = 0;
+        Cause cause = Cause::exit;
+        std::string detail;
+    };
+    std::optional<LastEnd> last;
     // starting and running
     std::string worker;  // empty: its session is not open any more
     bool asks = false;

@@ -7,24 +7,46 @@
 namespace perdure::why_test {
 namespace {
 
-std::vector<WhyWorkers> all_workers() {
-    std::vector<WhyWorkers> all;
-    for (const std::uint32_t connected : {0U, 1U, 3U})
-        for (const std::uint32_t matching : {0U, 1U, 3U})
-            for (const std::uint32_t suspect : {0U, 1U})
-                for (const std::uint32_t draining : {0U, 1U})
-                    for (const std::uint32_t free_slots : {0U, 2U})
-                        for (const std::uint32_t deaf : {0U, 1U})
-                            if (matching <= connected && suspect + draining + deaf <= matching)
-                                all.push_back(
-                                    {connected, matching, suspect, draining, free_slots, deaf});
+// What one worker can be to a job.
+std::vector<WhyWorker> every_worker() {
+    std::vector<WhyWorker> all;
+    for (unsigned bits = 0; bits < 256; ++bits) {
+        const auto bit = [&](unsigned n) { return (bits >> n & 1U) != 0; };
+        all.push_back({.name = "w",
+                       .serves_tenant = bit(0),
+                       .takes_queue = bit(1),
+                       .takes_kind = bit(2),
+                       .cannot_limit = bit(3) ? "memory" : "",
+                       .suspect = bit(4),
+                       .draining = bit(5),
+                       .deaf = bit(6),
+                       .free_slots = bit(7) ? 2U : 0U});
+    }
     return all;
 }
 
+// None, one of each, and pairs: each with one that is fit, and with one that is not.
+std::vector<std::vector<WhyWorker>> all_workers() {
+    std::vector<std::vector<WhyWorker>> all = {{}};
+    for (const auto& worker : every_worker()) {
+        all.push_back({worker});
+        all.push_back({worker, {.name = "fit", .free_slots = 1}});
+        all.push_back({worker, {.name = "other", .takes_queue = false}});
+    }
+    return all;
+}
+
+bool is_able(const WhyWorker& w) {
+    return w.matches() && !w.suspect && !w.draining && !w.deaf && w.free_slots > 0;
+}
+
+// All facts about the job, beside a few about workers.
 std::vector<WhyFacts> every_combination() {
     std::vector<WhyFacts> all;
+    const std::vector<std::vector<WhyWorker>> some_workers = {
+        {}, {{.name = "fit", .free_slots = 1}}, {{.name = "busy"}}, {{.suspect = true}}};
     for (const auto& place : places)
-        for (const auto& workers : all_workers())
+        for (const auto& workers : some_workers)
             for (unsigned bits = 0; bits < 64; ++bits) {
                 const auto bit = [&](unsigned n) { return (bits >> n & 1U) != 0; };
                 WhyFacts facts{.state = place.state, .queue = "q", .workers = workers};
@@ -50,6 +72,26 @@ std::vector<WhyFacts> every_combination() {
     return all;
 }
 
+// All facts about workers, beside a few about the job.
+std::vector<WhyFacts> every_offer() {
+    std::vector<WhyFacts> all;
+    for (const auto state : {JobState::scheduled, JobState::ready, JobState::blocked})
+        for (const auto& workers : all_workers())
+            for (unsigned bits = 0; bits < 8; ++bits) {
+                WhyFacts facts{.state = state, .queue = "q", .workers = workers};
+                facts.queue_paused = (bits & 1U) != 0;
+                facts.presumed_lost = (bits & 2U) != 0;
+                if ((bits & 4U) != 0) facts.taken.push_back({"key `k`", {}});
+                all.push_back(facts);
+            }
+    return all;
+}
+
+bool waits_for_a_claim(const WhyFacts& facts) {
+    return facts.state == JobState::ready || facts.state == JobState::blocked ||
+           facts.state == JobState::scheduled;
+}
+
 bool says(const std::vector<Blocker>& blockers, std::string_view part) {
     return std::any_of(blockers.begin(), blockers.end(), [&](const Blocker& blocker) {
         return blocker.what.find(part) != std::string::npos;
@@ -59,13 +101,14 @@ bool says(const std::vector<Blocker>& blockers, std::string_view part) {
 // U3.
 TEST(Explain, a_submitter_as_whom_nobody_may_run_a_job_is_named) {
     WhyFacts facts{.state = JobState::ready, .queue = "q", .submitter = "token deploy"};
-    facts.workers = {.connected = 2, .refusing = 2};
+    facts.workers = {{.name = "a", .runs_for_submitter = false},
+                     {.name = "b", .runs_for_submitter = false}};
     const auto blockers = explain(facts, Timing{});
     ASSERT_EQ(blockers.size(), 1U);
     EXPECT_TRUE(
-        says(blockers, "2 workers take queue `q` but run each job as whoever submitted it"));
+        says(blockers, "2 workers would take it, but run each job as whoever submitted it"));
     EXPECT_TRUE(says(blockers, "token deploy"));
-    facts.workers.matching = 1;  // another worker takes it
+    facts.workers.push_back({.name = "c", .free_slots = 1});  // another worker takes it
     EXPECT_FALSE(says(explain(facts, Timing{}), "token deploy"));
 }
 
@@ -81,11 +124,6 @@ TEST(Explain, each_blocker_says_what_it_is_and_what_removes_it) {
             EXPECT_FALSE(blocker.removed_by.empty());
             EXPECT_FALSE(blocker.in && blocker.at);
         }
-}
-
-bool waits_for_a_claim(const WhyFacts& facts) {
-    return facts.state == JobState::ready || facts.state == JobState::blocked ||
-           facts.state == JobState::scheduled;
 }
 
 TEST(Explain, a_paused_queue_is_named_exactly_while_the_job_waits_for_a_claim) {
@@ -120,19 +158,84 @@ TEST(Explain, a_running_job_of_a_lost_worker_says_what_happens_after_its_hold) {
     }
 }
 
+template <class Condition>
+bool any_of(const WhyFacts& facts, Condition condition) {
+    return std::any_of(facts.workers.begin(), facts.workers.end(), condition);
+}
+template <class Condition>
+bool all_of(const WhyFacts& facts, Condition condition) {
+    return std::all_of(facts.workers.begin(), facts.workers.end(), condition);
+}
+
+// What nobody offers is named by its name: the tenant, else the queue and the kind.
+TEST(Explain, what_no_worker_offers_is_named_while_the_job_waits_for_a_claim) {
+    for (const auto& facts : every_offer()) {
+        if (facts.workers.empty()) continue;
+        const auto blockers = explain(facts, {});
+        const bool served = any_of(facts, [](const auto& w) { return w.serves_tenant; });
+        const auto served_by = [&](auto takes) {
+            return any_of(facts, [&](const auto& w) { return w.serves_tenant && takes(w); });
+        };
+        const bool queue = served_by([](const auto& w) { return w.takes_queue; });
+        const bool kind = served_by([](const auto& w) { return w.takes_kind; });
+        const bool both = served_by([](const auto& w) { return w.takes_queue && w.takes_kind; });
+        EXPECT_EQ(says(blockers, "serves tenant `default`"), !served);
+        EXPECT_EQ(says(blockers, "takes queue `q`"), served && !queue);
+        EXPECT_EQ(says(blockers, "takes a command") && !says(blockers, "of queue `q`"),
+                  served && !kind);
+        EXPECT_EQ(says(blockers, "takes a command of queue `q`"), queue && kind && !both);
+    }
+}
+
+// A limit that is a promise: it is a blocker exactly if nobody who takes the job can keep it.
+TEST(Explain, a_limit_that_no_matching_worker_can_keep_is_named) {
+    for (const auto& facts : every_offer()) {
+        const bool matched = any_of(facts, [](const auto& w) { return w.matches(); });
+        const bool none_can =
+            all_of(facts, [](const auto& w) { return !w.matches() || !w.cannot_limit.empty(); });
+        EXPECT_EQ(says(explain(facts, {}), "can limit `memory`"), matched && none_can);
+    }
+}
+
+TEST(Explain, a_job_that_waits_after_an_attempt_tells_how_that_ended) {
+    WhyFacts facts{.state = JobState::scheduled, .due_in = seconds(30)};
+    facts.last = {.attempt = 4, .cause = Cause::no_resources, .detail = "it cannot limit `memory`"};
+    EXPECT_TRUE(says(explain(facts, {}),
+                     "not due yet: attempt 4 ended (no_resources): it cannot limit `memory`"));
+    facts.last->detail.clear();
+    EXPECT_TRUE(says(explain(facts, {}), "not due yet: attempt 4 ended (no_resources)"));
+}
+
+TEST(Explain, of_many_workers_only_some_are_named) {
+    WhyFacts facts{.state = JobState::ready};
+    for (int i = 0; i < 5'000; ++i)
+        facts.workers.push_back({.name = "worker" + std::to_string(i), .suspect = true});
+    const auto blockers = explain(facts, {});
+    ASSERT_EQ(blockers.size(), 1U);
+    EXPECT_LT(blockers.front().what.size(), 200U);
+}
+
 TEST(Explain, a_ready_job_that_nobody_can_take_names_the_workers) {
-    for (const auto& facts : every_combination()) {
+    for (const auto& facts : every_offer()) {
         if (facts.state != JobState::ready) continue;
         const auto blockers = explain(facts, {});
-        const auto& w = facts.workers;
-        const bool able = w.matching > w.suspect + w.draining + w.deaf && w.free_slots > 0;
-        EXPECT_EQ(says(blockers, "worker") && !able, !able);
-        EXPECT_EQ(says(blockers, "no worker is connected"), w.connected == 0);
-        EXPECT_EQ(says(blockers, "next in line"),
-                  able && !facts.queue_paused && !facts.presumed_lost && facts.taken.empty());
-        const bool nobody = w.matching > 0 && w.matching == w.suspect + w.draining + w.deaf;
-        EXPECT_EQ(says(blockers, "start nothing"), nobody && w.deaf > 0);
-        EXPECT_EQ(says(blockers, "are silent"), nobody && w.suspect > 0);
+        const bool able = any_of(facts, is_able);
+        const bool limited = says(blockers, "can limit");
+        EXPECT_TRUE((able && !limited) || says(blockers, "worker"));
+        EXPECT_EQ(says(blockers, "no worker is connected"), facts.workers.empty());
+        EXPECT_EQ(says(blockers, "next in line"), able && !limited && !facts.queue_paused &&
+                                                      !facts.presumed_lost && facts.taken.empty());
+        const bool nobody = all_of(
+            facts, [](const auto& w) { return !w.matches() || w.suspect || w.draining || w.deaf; });
+        const auto is_one = [&](auto condition) {
+            return nobody &&
+                   any_of(facts, [&](const auto& w) { return w.matches() && condition(w); });
+        };
+        EXPECT_EQ(says(blockers, "start nothing"),
+                  is_one([](const auto& w) { return w.deaf && !w.suspect && !w.draining; }));
+        EXPECT_EQ(says(blockers, "are silent"), is_one([](const auto& w) { return w.suspect; }));
+        EXPECT_EQ(says(blockers, "are draining"),
+                  is_one([](const auto& w) { return w.draining && !w.suspect; }));
     }
 }
 
@@ -191,7 +294,7 @@ TEST(Explain, a_running_job_names_the_earlier_of_its_timeouts) {
 // O9.
 TEST(Explain, a_suspect_names_what_it_waits_for_and_how_long) {
     WhyFacts facts{.state = JobState::ready, .suspect_for = minutes(1)};
-    facts.workers = {.connected = 1, .matching = 1, .free_slots = 3};
+    facts.workers = {{.name = "w", .free_slots = 3}};
     const auto blockers = explain(facts, {});
     ASSERT_EQ(blockers.size(), 1U);
     EXPECT_TRUE(says(blockers, "it is a suspect"));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "core/job/job.h"
 
@@ -15,6 +16,10 @@ struct Enforceable {
     bool processes = false;
     friend bool operator==(const Enforceable&, const Enforceable&) = default;
 };
+
+// The fields of a job that it keeps, in their order.
+std::vector<std::string_view> names_of(const Enforceable& limits);
+void add_name(Enforceable& limits, std::string_view name);  // nothing if it is not known
 
 struct ResourceDecision {
     bool run = true;

@@ -38,6 +38,10 @@ Fault check_names(const JobSpec& spec) {
     if (!is_name(spec.queue)) return bad_name("queue");
     if (spec.kind.empty() && spec.argv.empty())
         return fault("", "a job needs a command (argv) or a kind");
+    if (!spec.kind.empty() && !spec.argv.empty())
+        return fault("kind",
+                     "a job has a command (argv) or a kind, not both: a kind is what a handler "
+                     "carries out");
     if (!spec.kind.empty() && !is_name(spec.kind)) return bad_name("kind");
     if (!spec.share.empty() && !is_name(spec.share)) return bad_name("share");
     for (const auto& limit : spec.limits)

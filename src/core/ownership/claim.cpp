@@ -14,8 +14,8 @@ bool lists(const std::vector<std::string>& names, const std::string& name) {
 }
 
 bool is_named(const Offer& offer, const Shape& shape) {
-    return offer.tenant == shape.tenant && lists(offer.queues, shape.queue) &&
-           lists(offer.kinds, shape.kind);
+    return serves_tenant(offer, shape.tenant) && takes_queue(offer, shape.queue) &&
+           takes_kind(offer, shape.kind);
 }
 
 // What the worker does by itself is done by no user.
@@ -28,6 +28,18 @@ bool may_run_it(const Offer& offer, const Shape& shape) {
 Shape shape_of(const JobSpec& spec) {
     return {spec.tenant, spec.queue, spec.kind, spec.share, kind_of(spec.submitted_by)};
 }
+
+bool serves_tenant(const Offer& offer, const std::string& tenant) {
+    const auto& others = offer.other_tenants;
+    return offer.tenant == tenant ||
+           std::find(others.begin(), others.end(), tenant) != others.end();
+}
+
+bool takes_queue(const Offer& offer, const std::string& queue) {
+    return lists(offer.queues, queue);
+}
+
+bool takes_kind(const Offer& offer, const std::string& kind) { return lists(offer.kinds, kind); }
 
 bool matches(const Offer& offer, const Shape& shape) {
     return is_named(offer, shape) && may_run_it(offer, shape);

@@ -14,6 +14,7 @@
 #include "core/ownership/hearing.h"
 #include "core/ownership/service_time.h"
 #include "core/policy/cause.h"
+#include "core/worker/job_host.h"
 
 namespace perdure {
 
@@ -45,11 +46,17 @@ struct Shape {
 struct Offer {
     std::string tenant = "default";
     std::vector<std::string> queues;
-    std::vector<std::string> kinds;
+    std::vector<std::string> kinds;  // a job with a command has the empty one
     TakesFrom takes_from = TakesFrom::anybody;
+    std::vector<std::string> other_tenants = {};  // besides `tenant`; each of them once
+    JobHost host = {};                            // nothing is claimed by it
 
     friend bool operator==(const Offer&, const Offer&) = default;
 };
+
+bool serves_tenant(const Offer& offer, const std::string& tenant);
+bool takes_queue(const Offer& offer, const std::string& queue);
+bool takes_kind(const Offer& offer, const std::string& kind);
 
 Shape shape_of(const JobSpec& spec);
 bool matches(const Offer& offer, const Shape& shape);

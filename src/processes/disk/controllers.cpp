@@ -1,6 +1,8 @@
 #include "processes/disk/controllers.h"
 
 #include <dirent.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string.h>
 
 #include <algorithm>
@@ -268,16 +270,8 @@ void Controllers::clear(const std::set<std::string>& alive) {
 }
 
 std::string to_text(const Enforceable& enforceable) {
-    std::string text;
-    const auto add = [&](bool there, std::string_view name) {
-        if (!there) return;
-        if (!text.empty()) text += ", ";
-        text += name;
-    };
-    add(enforceable.memory, "memory");
-    add(enforceable.cpu, "cpu_percent");
-    add(enforceable.processes, "processes");
-    return text.empty() ? "none" : text;
+    const auto names = names_of(enforceable);
+    return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace perdure

@@ -61,14 +61,24 @@ std::string front_of(std::string text, std::size_t max) {
 
 EvidenceRef evidence_in(const json::object& members) {
     auto evidence = std::make_shared<Evidence>();
+    const auto counter = [&](const char* name) {
+        return std::max<std::int64_t>(0, number_of(members, name).value_or(0));
+    };
     evidence->result = text_in(members, "result");
     evidence->detail = front_of(text_in(members, "detail"), detail_max);
     evidence->last_lines = end_of(text_in(members, "last_lines"), last_lines_max);
     evidence->host = text_in(members, "host");
-    evidence->peak_memory = static_cast<std::uint64_t>(
-        std::max<std::int64_t>(0, number_of(members, "peak_memory").value_or(0)));
-    evidence->ran_for =
-        microseconds(std::max<std::int64_t>(0, number_of(members, "ran_for_us").value_or(0)));
+    evidence->peak_memory = static_cast<std::uint64_t>(counter("peak_memory"));
+    evidence->output_cut = static_cast<std::uint64_t>(counter("output_cut"));
+    evidence->ran_for = microseconds(counter("ran_for_us"));
+    // More would be refused, and the end with it.
+    const auto cpu = [&](const char* name) {
+        return std::min(microseconds(counter(name)), cpu_time_max);
+    };
+    evidence->usage = {.cpu_user = cpu("cpu_user_us"),
+                       .cpu_system = cpu("cpu_system_us"),
+                       .read_bytes = static_cast<std::uint64_t>(counter("read_bytes")),
+                       .write_bytes = static_cast<std::uint64_t>(counter("write_bytes"))};
     return evidence;
 }
 

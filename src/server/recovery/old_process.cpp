@@ -22,11 +22,11 @@ Task<Result<OldProcess>> OldProcesses::find(JobView job) {
     if (is_known_dead(last.end, last.late_result)) co_return old;
     auto owner = co_await store_.owner(last.session);
     if (!owner) co_return owner.error();
-    auto newest = co_await store_.opening(owner->directory);
+    auto newest = co_await store_.latest_session(owner->directory);
     if (!newest) co_return newest.error();
     auto now = *owner;
     if (*newest) {
-        auto of_now = co_await store_.owner((*newest)->session);
+        auto of_now = co_await store_.owner(**newest);
         if (!of_now) co_return of_now.error();
         now = std::move(*of_now);
     }

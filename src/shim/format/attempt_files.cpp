@@ -74,6 +74,13 @@ std::string result_json(const AttemptEnd& end, const Evidence& evidence) {
     members.text("host", evidence.host);
     members.number("peak_memory", static_cast<std::int64_t>(evidence.peak_memory));
     members.number("ran_for_us", evidence.ran_for.us);
+    if (evidence.output_cut != 0)
+        members.number("output_cut", static_cast<std::int64_t>(evidence.output_cut));
+    const auto& usage = evidence.usage;
+    members.number("cpu_user_us", usage.cpu_user.us);
+    members.number("cpu_system_us", usage.cpu_system.us);
+    members.number("read_bytes", static_cast<std::int64_t>(usage.read_bytes));
+    members.number("write_bytes", static_cast<std::int64_t>(usage.write_bytes));
     // As a string: a reader gets the job's own text back, byte for byte.
     if (!evidence.result.empty()) members.text("result", evidence.result);
     members.close();

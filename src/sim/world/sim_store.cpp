@@ -228,13 +228,13 @@ Task<Result<ServiceView>> SimStore::service() {
     return remote<ServiceView>([](Store& store) { return store.service(); });
 }
 
-Task<Result<SessionView>> SimStore::session(SessionId session) {
-    return remote<SessionView>([=](Store& store) { return store.session(session); });
+Task<Result<SessionView>> SimStore::session(SessionId session, JobId runs_behind) {
+    return remote<SessionView>([=](Store& store) { return store.session(session, runs_behind); });
 }
 
-Task<Result<std::optional<SessionView>>> SimStore::opening(StateDirectory directory) {
-    return remote<std::optional<SessionView>>(
-        [=](Store& store) { return store.opening(directory); });
+Task<Result<std::optional<SessionId>>> SimStore::latest_session(StateDirectory directory) {
+    return remote<std::optional<SessionId>>(
+        [=](Store& store) { return store.latest_session(directory); });
 }
 
 Task<Result<OverdueView>> SimStore::overdue(WallTime wall, std::uint32_t limit) {

@@ -37,8 +37,8 @@ Loaded::Some<ClaimOrder> read_blocked(LineReader& lines, const ThingLine& line,
 
 void load_jobs(JobReader& jobs, const Wanted& wanted, Loaded& into) {
     read_each(wanted.jobs, into.jobs, [&](JobId id) { return jobs.job(id); });
-    read_each(wanted.history, into.history, [&](JobId id, const EpochRange& range) {
-        return Loaded::History{range, jobs.history(id, range.from, range.before)};
+    read_each(wanted.history, into.history, [&](const HistoryName& name, Epoch before) {
+        return Loaded::History{before, jobs.history(name.first, name.second, before)};
     });
     read_each(wanted.large, into.large,
               [&](const LargeName& name) { return jobs.large(name.first, name.second); });

@@ -22,6 +22,7 @@
 
 #include "core/job/callbacks.h"
 #include "ports/views.h"
+#include "store/engine/idle_note.h"
 #include "store/engine/rows/rows.h"
 #include "store/engine/wanted.h"
 #include "store/engine/write_set.h"
@@ -126,6 +127,7 @@ struct Contents {
     ServiceRow service;
     std::map<ServerId, ServerRow> servers;
     std::vector<SessionRow> sessions;
+    std::vector<SessionId> noted;  // of them, those of which a note says more than their rows
     std::vector<SessionOfDirectory> directories;
     std::vector<RunOf> runs;
     JobId highest_job;
@@ -158,7 +160,16 @@ public:
     virtual void note_late_load() {}
 };
 
-class Tables : public GroupLoader {
+class NoteWriter {
+public:
+    virtual ~NoteWriter() = default;
+    // What a store that is idle must not forget, durably, without touching a table. False: there is
+    // no room for it.
+    virtual bool takes_notes() const { return false; }
+    virtual bool write_note(const IdleNote&) { return false; }
+};
+
+class Tables : public GroupLoader, public NoteWriter {
 public:
     virtual JobReader& jobs() = 0;
     virtual RelationReader& relations() = 0;

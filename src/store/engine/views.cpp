@@ -106,6 +106,7 @@ SessionView session_view(const SessionRow& session, const ServiceTick& clock) {
             .hearing = session.hearing,
             .policy = session.policy,
             .runs = {},
+            .more_runs = {},
             .clock = clock};
 }
 

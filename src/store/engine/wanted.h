@@ -27,10 +27,7 @@ struct KnownAwaited {
     AwaitedFacts facts;
 };
 
-struct EpochRange {
-    Epoch from;
-    Epoch before;
-};
+using HistoryName = std::pair<JobId, Epoch>;  // the attempts of a job from this one on
 using LargeName = std::pair<AttemptKey, Large>;
 using MadeName = std::tuple<JobId, std::uint32_t, std::uint32_t>;  // parent, generation, number
 inline MadeName name_of(const CallbackOf& of) { return {of.job, of.generation, of.number}; }
@@ -45,7 +42,7 @@ struct BlockedQuery {
 
 struct Wanted {
     std::set<JobId> jobs;
-    std::map<JobId, EpochRange> history;
+    std::map<HistoryName, Epoch> history;  // before this one
     std::set<LargeName> large;
     std::set<KeyName> keys;
     std::set<JobId> facts;
@@ -95,7 +92,7 @@ struct Loaded {
         bool is_all = false;  // there are no others
     };
     struct History {
-        EpochRange range;
+        Epoch before;
         std::vector<AttemptRow> attempts;
     };
     struct Count {
@@ -104,7 +101,7 @@ struct Loaded {
     };
 
     LoadedRows<JobId, std::optional<JobRow>> jobs;
-    LoadedRows<JobId, History> history;
+    LoadedRows<HistoryName, History> history;
     LoadedRows<LargeName, std::string> large;
     LoadedRows<KeyName, std::optional<IdempotencyRow>> keys;
     LoadedRows<JobId, std::vector<KnownAwaited>> facts;

@@ -55,7 +55,10 @@ QueuePiece Views::queues(const std::string& tenant, const QueuePlace& after) con
     std::map<std::string, QueueLine> queues;
     for (const auto& [id, job] : rows_.jobs) {
         if (job.spec->tenant != tenant) continue;
-        ++queues[job.spec->queue].jobs[static_cast<std::size_t>(state_of(job))];
+        auto& line = queues[job.spec->queue];
+        ++line.jobs[static_cast<std::size_t>(state_of(job))];
+        if (const auto* ready = job.in<Ready>())
+            line.add_ready(job.spec->kind, 1, ready->stay.order.since);
     }
     for (const auto& [of, queue] : rows_.paused)
         if (of == tenant) queues[queue].paused = true;
@@ -92,7 +95,8 @@ WorkerPiece Views::workers(const WorkerQuery& query) const {
     const auto& running = query.running ? *query.running : none;
     for (auto it = rows_.sessions.upper_bound(query.after); it != rows_.sessions.end(); ++it) {
         const auto& session = it->second;
-        if (!session.open || session.offer.tenant != query.tenant) continue;
+        if (!session.open) continue;
+        if (query.tenant && !serves_tenant(session.offer, *query.tenant)) continue;
         const auto found = running.find(session.id);
         const auto count = found == running.end() ? 0 : found->second;
         if (auto line = worker_line(session, count, now(), timing_))

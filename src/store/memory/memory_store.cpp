@@ -78,14 +78,14 @@ Task<Result<Settled>> MemoryStore::settle_unknown(ServerId server, std::uint64_t
 
 Task<Result<ServiceView>> MemoryStore::service() { co_return parts_->views.service(); }
 
-Task<Result<SessionView>> MemoryStore::session(SessionId session) {
-    auto view = parts_->views.session(session);
+Task<Result<SessionView>> MemoryStore::session(SessionId session, JobId runs_behind) {
+    auto view = parts_->views.session(session, runs_behind);
     if (!view) co_return error(Errc::not_found, "there is no such session");
     co_return std::move(*view);
 }
 
-Task<Result<std::optional<SessionView>>> MemoryStore::opening(StateDirectory directory) {
-    co_return parts_->views.opening(directory);
+Task<Result<std::optional<SessionId>>> MemoryStore::latest_session(StateDirectory directory) {
+    co_return parts_->views.latest_session(directory);
 }
 
 Task<Result<OverdueView>> MemoryStore::overdue(WallTime wall, std::uint32_t limit) {

@@ -70,6 +70,8 @@ public:
     void begin() override {}
     void commit() override;
     void write(WriteSet& set, JobId& at) override;
+    bool takes_notes() const override { return true; }
+    bool write_note(const IdleNote& note) override;
     void write_one_by_one() override {}
     bool has_job(JobId id) override { return rows.jobs.contains(id); }
     // Some, as if they were far away.

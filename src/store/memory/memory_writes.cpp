@@ -18,6 +18,7 @@ void erase_one(Map& map, const Key& key) {
 // What is known of earlier attempts stays: a job may come without them.
 std::vector<AttemptRow> merged(std::vector<AttemptRow> stored, const JobRow& job) {
     if (job.has_history || job.attempts.empty()) return job.attempts;
+    for (const auto& attempt : job.older) stored.at(attempt.epoch.value - 1) = attempt;
     const auto first = job.attempts.front().epoch;
     std::erase_if(stored, [&](const AttemptRow& attempt) { return attempt.epoch >= first; });
     stored.insert(stored.end(), job.attempts.begin(), job.attempts.end());
@@ -35,13 +36,21 @@ void MemoryTables::write_job(JobRow& job) {
         attempts = std::move(found->second.attempts);
     }
     for (auto& attempt : job.attempts) attempt.unsaved = false;
+    for (auto& attempt : job.older) attempt.unsaved = false;
     job.mark_stored();
     attempts = merged(std::move(attempts), job);
     auto& row = rows.jobs[job.id];
     row = job;
     row.attempts = std::move(attempts);
     row.has_history = true;
+    row.older.clear();
     rows.places.insert(row);
+}
+
+bool MemoryTables::write_note(const IdleNote& note) {
+    rows.service = note.service;
+    for (const auto& heard : note.sessions) add_to(rows.sessions.at(heard.id), heard);
+    return true;
 }
 
 void MemoryTables::forget(const ForgottenJob& forgotten) {

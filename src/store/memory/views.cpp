@@ -29,20 +29,39 @@ JobView Views::job_view(JobRow& job, AttemptWindow attempts) {
     return view;
 }
 
-void Views::add_waiting(WallTime wall, std::uint32_t limit, OverdueView& view) const {
-    for (const auto& [at, id] : rows_.places.wakes()) {
-        if (at > now() || view.waiting.size() >= limit) break;
-        view.waiting.push_back(id);
+std::vector<OverdueReader::Wake> Views::wakes(ServiceTime now, std::uint32_t max) {
+    std::vector<Wake> come;
+    for (const auto& wake : rows_.places.wakes()) {
+        if (wake.first > now || come.size() == max) break;
+        come.push_back(wake);
     }
-    for (const auto& [date, id] : rows_.places.dates()) {
-        if (date > wall || view.waiting.size() >= limit) break;
-        const auto wakes = wake_at(rows_.jobs.at(id));
-        const bool is_listed = wakes && *wakes <= now();
-        if (!is_listed) view.waiting.push_back(id);
-    }
+    return come;
 }
 
-std::uint32_t Views::free_of(const Thing& thing) const {
+std::vector<JobId> Views::dates(WallTime wall, std::uint32_t max) {
+    std::vector<JobId> come;
+    for (const auto& [date, id] : rows_.places.dates()) {
+        if (date > wall || come.size() == max) break;
+        come.push_back(id);
+    }
+    return come;
+}
+
+std::optional<Thing> Views::blocked_thing(const std::optional<Thing>& behind) {
+    const auto& things = rows_.places.blocked();
+    const auto next = behind ? things.upper_bound(*behind) : things.begin();
+    if (next == things.end()) return std::nullopt;
+    return next->first;
+}
+
+std::optional<ShapeId> Views::blocked_shape(const Thing& thing, ShapeId behind) {
+    const auto shapes = rows_.places.shapes_blocked_on(thing);
+    const auto next = std::upper_bound(shapes.begin(), shapes.end(), behind);
+    if (next == shapes.end()) return std::nullopt;
+    return *next;
+}
+
+std::uint32_t Views::free_of(const Thing& thing) {
     std::uint32_t max = 1;
     if (thing.kind == Thing::Kind::limit) {
         const auto limit = rows_.limits.find(thing);
@@ -53,15 +72,9 @@ std::uint32_t Views::free_of(const Thing& thing) const {
     return max - static_cast<std::uint32_t>(std::min<std::size_t>(max, taken));
 }
 
-// Whether C4a is broken for this thing: only a bug of ours can do that.
-bool Views::is_overlooked(const Thing& thing) const {
-    const auto free = free_of(thing);
-    if (free == 0) return false;
-    const auto shapes = rows_.places.shapes_blocked_on(thing);
-    return std::any_of(shapes.begin(), shapes.end(), [&](ShapeId shape) {
-        const auto wanting = static_cast<std::uint32_t>(rows_.places.wanting(thing, shape));
-        return decide_promotion({.free = free, .wanting = wanting}).promote > 0;
-    });
+std::uint32_t Views::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
+    const auto all = rows_.places.wanting(thing, shape);
+    return static_cast<std::uint32_t>(std::min<std::size_t>(all, enough));
 }
 
 ServiceView Views::service() const {
@@ -82,29 +95,26 @@ ServiceView Views::service() const {
             .id_high_water = highest};
 }
 
-std::optional<SessionView> Views::session(SessionId id) {
+// Nothing here is large: the piece is all that is behind.
+std::optional<SessionView> Views::session(SessionId id, JobId runs_behind) {
     const auto found = rows_.sessions.find(id);
     if (found == rows_.sessions.end()) return std::nullopt;
     const SessionRow& session = found->second;
     auto view = store::session_view(session, rows_.service.clock);
     for (const auto& [assignment, job] : rows_.places.runs_of(session.id))
-        view.runs.push_back(run_view(rows_.jobs.at(job)));
+        if (runs_behind < job) view.runs.push_back(run_view(rows_.jobs.at(job)));
     return view;
 }
 
-std::optional<SessionView> Views::opening(const StateDirectory& directory) {
+std::optional<SessionId> Views::latest_session(const StateDirectory& directory) const {
     const auto found = rows_.directories.find(place_of(directory));
-    return found == rows_.directories.end() ? std::nullopt : session(found->second);
+    if (found == rows_.directories.end() || !rows_.sessions.contains(found->second))
+        return std::nullopt;
+    return found->second;
 }
 
 OverdueView Views::overdue(WallTime wall, std::uint32_t limit) {
-    OverdueView view{.clock = rows_.service.clock};
-    add_waiting(wall, limit, view);
-    for (const auto& [thing, lines] : rows_.places.blocked()) {
-        if (view.free_things.size() >= limit) break;
-        if (is_overlooked(thing)) view.free_things.push_back(thing);
-    }
-    return view;
+    return overdue_.show(*this, rows_.service.clock, wall, limit);
 }
 
 std::optional<OwnerView> Views::owner(SessionId id) const {

@@ -9,18 +9,19 @@
 #include "core/ownership/timing.h"
 #include "ports/catalogue.h"
 #include "ports/views.h"
+#include "store/engine/overdue.h"
 #include "store/memory/memory_tables.h"
 
 namespace perdure::store::memory {
 
-class Views {
+class Views : private OverdueReader {
 public:
     Views(MemoryTables& tables, const Timing& timing)
         : tables_(tables), rows_(tables.rows), timing_(timing) {}
 
     ServiceView service() const;
-    std::optional<SessionView> session(SessionId id);
-    std::optional<SessionView> opening(const StateDirectory& directory);
+    std::optional<SessionView> session(SessionId id, JobId runs_behind);
+    std::optional<SessionId> latest_session(const StateDirectory& directory) const;
     OverdueView overdue(WallTime wall, std::uint32_t limit);
     std::optional<OwnerView> owner(SessionId id) const;
     std::vector<JobView> jobs(const std::vector<JobId>& ids, AttemptWindow attempts);
@@ -41,14 +42,20 @@ private:
     RunView run_view(JobRow& job);
     JobView job_view(JobRow& job, AttemptWindow attempts);
     void add_relations(const JobRow& job, JobView& view);
-    void add_waiting(WallTime wall, std::uint32_t limit, OverdueView& view) const;
-    std::uint32_t free_of(const Thing& thing) const;
-    bool is_overlooked(const Thing& thing) const;
+
+    std::vector<Wake> wakes(ServiceTime now, std::uint32_t max) override;
+    std::vector<JobId> dates(WallTime wall, std::uint32_t max) override;
+    std::optional<Thing> blocked_thing(const std::optional<Thing>& behind) override;
+    std::optional<ShapeId> blocked_shape(const Thing& thing, ShapeId behind) override;
+    std::uint32_t free_of(const Thing& thing) override;
+    std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
+
     std::optional<std::string> worker_of(SessionId session) const;
 
     MemoryTables& tables_;
     Rows& rows_;
     Timing timing_;
+    OverdueViews overdue_;
 };
 
 }  // namespace perdure::store::memory

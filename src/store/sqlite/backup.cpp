@@ -30,12 +30,6 @@ constexpr int pages_at_once = 512;
 constexpr std::uint64_t page_bytes = 4096;
 constexpr const char* file_names[] = {"/perdure.db", "/logs.db"};
 
-std::uint64_t size_of(const std::string& path) {
-    std::error_code absent;
-    const auto size = fs::file_size(path, absent);
-    return absent ? 0 : size;
-}
-
 std::uint64_t free_at(const std::string& path) {
     std::error_code failed;
     const auto space = fs::space(path, failed);

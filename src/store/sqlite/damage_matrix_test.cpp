@@ -312,8 +312,8 @@ void DamageMatrix::expect_that_others_go_on() {
     const auto overdue = run(store->overdue(WallTime{days(1).us}, 100));
     ASSERT_TRUE(overdue.has_value()) << overdue.error().what;
     all_good({Sweep{overdue->waiting, overdue->free_things}});
-    const auto opening = run(store->opening(session(50, 1).directory));
-    EXPECT_TRUE(opening.has_value()) << opening.error().what;
+    const auto latest = run(store->latest_session(session(50, 1).directory));
+    EXPECT_TRUE(latest.has_value()) << latest.error().what;
 }
 
 // 11 has k1 and runs; 13 is one of the two that may run under `pool`.

@@ -59,14 +59,15 @@ TEST_F(DamagedRowsOnDisk, a_row_that_cannot_be_understood_does_not_stop_a_takeov
     store.reset();
     sql("UPDATE job SET spec = x'63' WHERE id = 10");
     open();
-    const auto previous = run(store->opening(first.directory));
+    EXPECT_EQ(*run(store->latest_session(first.directory)), first.session);
+    const auto previous = run(store->session(first.session));
     ASSERT_TRUE(previous.has_value());
-    ASSERT_EQ((*previous)->runs.size(), 1U);
-    EXPECT_EQ((*previous)->runs.front().attempt.job, JobId{11});
+    ASSERT_EQ(previous->runs.size(), 1U);
+    EXPECT_EQ(previous->runs.front().attempt.job, JobId{11});
     auto next = first;
     next.session = SessionId{21};
     next.life = 2;
-    next.on_disk = {{.attempt = (*previous)->runs.front().attempt}};
+    next.on_disk = {{.attempt = previous->runs.front().attempt}};
     const auto opened = commit({next});
     ASSERT_TRUE(opened.has_value());
     EXPECT_TRUE(opened->replies.front().has_value());
@@ -160,7 +161,7 @@ TEST_F(DamagedRowsOnDisk, a_damaged_session_prevents_no_start_and_its_worker_can
     store.reset();
     sql("UPDATE session SET offer = x'ff'");
     open();
-    const auto previous = run(store->opening(first.directory));
+    const auto previous = run(store->latest_session(first.directory));
     ASSERT_TRUE(previous.has_value()) << previous.error().what;
     EXPECT_FALSE(previous->has_value());
     auto next = first;

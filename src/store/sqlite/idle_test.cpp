@@ -1,4 +1,6 @@
 // Idle costs nothing (T4): what stays in memory, until when, and what a crash takes with it.
+#include <fstream>
+
 #include "store/sqlite/testing/on_disk.h"
 
 namespace perdure {
@@ -113,6 +115,119 @@ TEST_F(IdleOnDisk, a_store_that_is_closed_leaves_nothing_unwritten) {
     for (int i = 0; i < 3; ++i) beat();
     reopen();
     EXPECT_EQ(on_disk(), clock);
+}
+
+// What is found if everything dies now: the database, its log and its notes, each from a folder.
+class IdleNotes : public IdleOnDisk {
+protected:
+    void save(const std::string& name) const {
+        const auto to = folder + "/" + name;
+        std::filesystem::create_directory(to);
+        for (const auto* more : {"", "-wal", "-idle"})
+            if (std::filesystem::exists(database() + more))
+                std::filesystem::copy_file(database() + more, to + "/perdure.db" + more);
+    }
+    ServiceTick clock_of(const std::string& name) {
+        heartbeat_there = 0;
+        const auto there =
+            SqliteStore::open({.path = folder + "/" + name + "/perdure.db"}, Timing{});
+        if (!there) return {};
+        heartbeat_there = run((*there)->session(session))->heartbeat;
+        return run((*there)->service())->clock;
+    }
+    std::string notes(const std::string& name) const {
+        return folder + "/" + name + "/perdure.db-idle";
+    }
+    std::uintmax_t log_size() const { return std::filesystem::file_size(database() + "-wal"); }
+    // Until the next one is written.
+    ServiceTick next_note() {
+        const auto before = written_;
+        while (written_ == before) written_ = beat();
+        return clock;
+    }
+    void spoil(const std::string& name, std::streamoff at) {
+        std::fstream file(notes(name), std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(at + 20);
+        file.write("spoilt", 6);
+    }
+
+    std::uint64_t heartbeat_there = 0;
+
+private:
+    std::uint64_t written_ = 0;
+};
+
+TEST_F(IdleNotes, cost_no_transaction_and_outlive_the_process) {
+    const auto log_before = log_size();
+    for (int i = 0; i < 3; ++i) {
+        const auto noted = next_note();
+        const auto name = std::to_string(i);
+        save(name);
+        beat();
+        EXPECT_EQ(clock_of(name), noted);
+        EXPECT_EQ(heartbeat_there, number - 1);
+    }
+    EXPECT_EQ(log_size(), log_before);
+    ASSERT_TRUE(commit({submit(10)}).has_value());
+    save("later");
+    EXPECT_EQ(clock_of("later"), clock);
+    EXPECT_EQ(heartbeat_there, number);
+}
+
+TEST_F(IdleNotes, go_with_the_rows_that_they_were_made_for_and_with_no_others) {
+    const auto at_first = on_disk();
+    save("older");
+    ASSERT_TRUE(commit({submit(10), Cancel{JobId{10}}}).has_value());
+    next_note();
+    save("newer");
+    std::filesystem::copy_file(notes("newer"), notes("older"),
+                               std::filesystem::copy_options::overwrite_existing);
+    EXPECT_EQ(clock_of("older"), at_first) << "commits that are lost must not be hidden (C6)";
+}
+
+TEST_F(IdleNotes, are_kept_twice_and_a_write_that_is_cut_off_leaves_the_last) {
+    const auto first = next_note();
+    const auto second = next_note();
+    for (const auto* name : {"half", "page", "all"}) save(name);
+    constexpr std::streamoff page = 4'096;
+    constexpr std::streamoff half = page / 2;
+    // The second one lies on the second page.
+    spoil("half", page);
+    EXPECT_EQ(clock_of("half"), second);
+    spoil("page", page);
+    spoil("page", page + half);
+    EXPECT_EQ(clock_of("page"), first);
+    for (const auto at : {std::streamoff{0}, half, page, page + half}) spoil("all", at);
+    EXPECT_LT(clock_of("all").tick, first.tick);
+}
+
+TEST_F(IdleNotes, are_written_to_the_tables_by_the_next_life) {
+    const auto noted = next_note();
+    save("first");
+    options.path.clear();
+    {
+        const auto there = SqliteStore::open({.path = folder + "/first/perdure.db"}, Timing{});
+        ASSERT_TRUE(there.has_value());
+        ASSERT_TRUE(run((*there)->open_server(ServerId{8}, WallTime{3})).has_value());
+        std::filesystem::remove(notes("first"));
+    }
+    EXPECT_EQ(clock_of("first"), noted);
+    EXPECT_EQ(heartbeat_there, number);
+}
+
+TEST_F(IdleNotes, do_not_have_the_mark_of_ids_which_is_written_to_its_row) {
+    const auto log_before = log_size();
+    next_note();
+    ASSERT_EQ(log_size(), log_before);
+    Group group{.server = ServerId{7},
+                .number = ++last_group,
+                .id_high_water = 1'000'000,
+                .wall = WallTime{2},
+                .changes = {tick(), heartbeat()}};
+    ASSERT_TRUE(run(store->commit(std::move(group))).has_value());
+    next_note();
+    EXPECT_GT(log_size(), log_before);
+    EXPECT_EQ(run(store->service())->id_high_water, 1'000'000U);
 }
 
 }  // namespace

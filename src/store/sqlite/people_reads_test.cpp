@@ -70,7 +70,7 @@ TEST_F(PeopleReadsTest, a_stuck_one_delays_neither_commits_nor_what_workers_read
     EXPECT_TRUE(answer_of(store->service()).has_value());
     EXPECT_TRUE(answer_of(store->overdue(WallTime{2}, 10)).has_value());
     EXPECT_TRUE(answer_of(store->session(SessionId{1})).is(Errc::not_found));
-    EXPECT_TRUE(answer_of(store->opening({})).has_value());
+    EXPECT_TRUE(answer_of(store->latest_session({})).has_value());
     EXPECT_FALSE(stuck_->has_value());
     let_go();
     EXPECT_TRUE(run(store->service()).has_value());

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "store/sqlite/db/desk.h"
+#include "platform/desk.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/db/statement.h"
 
@@ -14,7 +14,6 @@ namespace {
 
 using store::Failure;
 using store::sqlite::Connection;
-using store::sqlite::Desk;
 using store::sqlite::log_schema;
 using store::sqlite::made;
 using store::sqlite::Statement;

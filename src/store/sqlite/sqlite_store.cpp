@@ -7,10 +7,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "platform/desk.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
 #include "store/sqlite/damage/discard.h"
-#include "store/sqlite/db/desk.h"
+#include "store/sqlite/db/idle_file.h"
 #include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/db/origin.h"
@@ -22,9 +23,7 @@ namespace {
 
 using store::Failure;
 using store::State;
-using store::sqlite::Answer;
 using store::sqlite::Connection;
-using store::sqlite::Desk;
 using store::sqlite::Durability;
 using store::sqlite::LogSync;
 using store::sqlite::made;
@@ -50,12 +49,16 @@ struct SqliteStore::Parts {
         if (options.counts_steps) connection.count_steps();
         store::sqlite::prepare_writer(connection, store_schema(), durability());
         copy_of = store::sqlite::copied_from(connection);
+        // A database that lives as long as its process keeps nothing anywhere.
+        if (options.threads) notes.emplace(options.path + store::sqlite::idle_file_suffix);
+        if (notes) connection.use_notes(&*notes);
         load_state();
         state->hear_nobody();
         if (durability() == Durability::after_commit)
             log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
         if (options.threads) read_connection.emplace(options.path, Connection::Access::read);
         if (read_connection) store::sqlite::prepare_reader(*read_connection);
+        if (read_connection && notes) read_connection->use_notes(&*notes);
         reader.emplace(read_connection ? *read_connection : connection, timing, book);
         people.emplace(options, connection, timing, book,
                        [this](auto answer) { end_read(std::move(answer)); });
@@ -207,6 +210,7 @@ struct SqliteStore::Parts {
     Timing timing;
     store::DamageBook book;
     Connection connection;
+    std::optional<store::sqlite::IdleFile> notes;
     std::optional<store::sqlite::SqliteTables> tables;
     std::optional<State> state;
     std::set<SessionId> unheard;  // while there is no state
@@ -307,17 +311,17 @@ Task<Result<ServiceView>> SqliteStore::service() {
     return read([](auto& r) -> Result<ServiceView> { return r.show.service(); });
 }
 
-Task<Result<SessionView>> SqliteStore::session(SessionId session) {
+Task<Result<SessionView>> SqliteStore::session(SessionId session, JobId runs_behind) {
     return read([=](auto& r) -> Result<SessionView> {
-        auto view = r.show.session(session);
+        auto view = r.show.session(session, runs_behind);
         if (!view) return error(Errc::not_found, "there is no such session");
         return std::move(*view);
     });
 }
 
-Task<Result<std::optional<SessionView>>> SqliteStore::opening(StateDirectory directory) {
-    return read([directory = std::move(directory)](auto& r) -> Result<std::optional<SessionView>> {
-        return r.show.opening(directory);
+Task<Result<std::optional<SessionId>>> SqliteStore::latest_session(StateDirectory directory) {
+    return read([directory = std::move(directory)](auto& r) -> Result<std::optional<SessionId>> {
+        return r.show.latest_session(directory);
     });
 }
 

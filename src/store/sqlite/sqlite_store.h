@@ -59,8 +59,8 @@ public:
     Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
 
     Task<Result<ServiceView>> service() override;
-    Task<Result<SessionView>> session(SessionId session) override;
-    Task<Result<std::optional<SessionView>>> opening(StateDirectory directory) override;
+    Task<Result<SessionView>> session(SessionId session, JobId runs_behind = {}) override;
+    Task<Result<std::optional<SessionId>>> latest_session(StateDirectory directory) override;
     Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) override;
     Task<Result<OwnerView>> owner(SessionId session) override;
     Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids,

@@ -40,6 +40,7 @@ Subject find(State& state, AttemptKey key) {
     if (!subject.job) return subject;
     subject.attempt = find_attempt(state.job_rows(), *subject.job, key.epoch);
     subject.run = subject.job->running(key.epoch);
+    if (!subject.job->older.empty()) state.note_older(*subject.job);
     return subject;
 }
 
@@ -156,7 +157,7 @@ void file_late(State& state, const Subject& subject, const Report& said) {
     if (zoo(Bug::late_result_changes_state)) look_at_things(state, *subject.job);
     auto end = said.end;
     end.reported = true;
-    ++state.service.fenced;
+    ++state.change_service().fenced;
     if (subject.attempt->late_result) return;
     subject.attempt->late_result = end;
     subject.attempt->unsaved = true;

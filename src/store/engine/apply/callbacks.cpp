@@ -40,7 +40,7 @@ Known callbacks_of(State& state, const JobRow& job) {
 JobId draw_id(State& state) {
     IdSource ids(IdSource::server_number_max, state.service.made_id_high_water);
     const JobId id{ids.next(state.service.wall)};
-    state.service.made_id_high_water = ids.high_water();
+    state.change_service().made_id_high_water = ids.high_water();
     return id;
 }
 

@@ -40,7 +40,8 @@ class Claiming {
 public:
     Claiming(State& state, const SessionRow& session, std::uint32_t wanted)
         : state_(state), session_(session), wanted_(wanted), promoted_(state.promoted.size()) {
-        for (const auto id : state.fronts.damaged(session.offer.tenant)) read_apart(id);
+        read_damaged(session.offer.tenant);
+        for (const auto& tenant : session.offer.other_tenants) read_damaged(tenant);
     }
 
     Claimed run();
@@ -53,9 +54,14 @@ private:
 
     bool may_take_from(ShapeId id) const;
     void read_apart(ShapeId id);
+    void read_damaged(const std::string& tenant) {
+        for (const auto id : state_.fronts.damaged(tenant)) read_apart(id);
+    }
     // How many of a line: more and more while it takes none of them.
     std::uint32_t read_wanted() const { return std::max(wanted_, passed_over_); }
-    bool read_fronts();
+    bool read_fronts(const std::string& tenant);
+    bool read_all_fronts();
+    bool is_in_unread(const std::string& tenant) const;
     void take_front(ShapeId id, LinePart& part);
     void note_promoted();
     const ClaimOrder* head_of(Cursor& cursor);
@@ -95,9 +101,9 @@ void Claiming::read_apart(ShapeId id) {
 
 // Those of the tenant: what one worker cannot take is what the next one asks for. False: there are
 // more than one group should read. Then nobody knows who is first, and nobody is taken.
-bool Claiming::read_fronts() {
+bool Claiming::read_fronts(const std::string& tenant) {
     auto& fronts = state_.fronts;
-    const auto& unread = fronts.unread(session_.offer.tenant);
+    const auto& unread = fronts.unread(tenant);
     while (!unread.empty()) {
         const auto max = std::min<std::size_t>(lines_read_max - state_.lines_read, unread.size());
         if (max == 0 || state_.rows.has_loaded_enough()) return false;
@@ -111,6 +117,12 @@ bool Claiming::read_fronts() {
         for (std::size_t i = 0; i < parts.size(); ++i) take_front(queries[i].shape, parts[i]);
     }
     return true;
+}
+
+bool Claiming::read_all_fronts() {
+    return read_fronts(session_.offer.tenant) &&
+           std::ranges::all_of(session_.offer.other_tenants,
+                               [&](const auto& tenant) { return read_fronts(tenant); });
 }
 
 void Claiming::take_front(ShapeId id, LinePart& part) {
@@ -160,7 +172,7 @@ void Claiming::take_head(Cursor& cursor) {
 
 // The first of all lines.
 std::optional<Claiming::First> Claiming::first() {
-    are_fronts_read_ = read_fronts();
+    are_fronts_read_ = read_all_fronts();
     if (!are_fronts_read_) return std::nullopt;
     note_promoted();
     auto& ranking = state_.fronts.ranking();
@@ -170,8 +182,7 @@ std::optional<Claiming::First> Claiming::first() {
         const auto* order = head_of(cursor);
         if (!order) continue;
         const Fronts::Head head{*order, cursor.shape};
-        if (!first || ranking.key_of(head) < ranking.key_of(first->head))
-            first = First{head, &cursor};
+        if (!first || ranking.goes_before(head, first->head)) first = First{head, &cursor};
     }
     return first;
 }
@@ -196,13 +207,20 @@ void Claiming::skip(const First& first) {
     cursors_.push_back({.shape = first.head.shape, .skipped = first.head.order});
 }
 
-bool Claiming::is_any_left() {
-    if (!are_fronts_read_ || state_.fronts.ranking().first(session_.offer)) return true;
-    const auto& unread = state_.fronts.unread(session_.offer.tenant);
-    const bool is_in_unread = std::any_of(unread.begin(), unread.end(), [&](ShapeId id) {
+bool Claiming::is_in_unread(const std::string& tenant) const {
+    const auto& unread = state_.fronts.unread(tenant);
+    return std::any_of(unread.begin(), unread.end(), [&](ShapeId id) {
         return may_take_from(id) && state_.shapes.count(id, JobState::ready) > 0;
     });
-    if (is_in_unread) return true;
+}
+
+bool Claiming::is_any_left() {
+    if (!are_fronts_read_ || state_.fronts.ranking().first(session_.offer)) return true;
+    const auto& others = session_.offer.other_tenants;
+    const bool waits = is_in_unread(session_.offer.tenant) ||
+                       std::any_of(others.begin(), others.end(),
+                                   [&](const auto& tenant) { return is_in_unread(tenant); });
+    if (waits) return true;
     note_promoted();
     return std::any_of(cursors_.begin(), cursors_.end(), [&](const Cursor& cursor) {
         if (!cursor.came_back.empty()) return true;

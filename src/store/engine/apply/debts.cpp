@@ -32,7 +32,7 @@ void pay_removal(State& state, JobId job) {
     const auto max = state.room;
     const auto found = state.rows.leftovers(job, max);
     state.spend(found + 1);
-    if (found > 0) state.pending.leftovers.push_back({job, max});
+    if (found > 0) state.pending.change().leftovers.push_back({job, max});
     if (found < max) state.debts.pay_removal(job);
 }
 

@@ -20,7 +20,7 @@ Error fenced_off() { return error(Errc::fenced, "this server's life was fenced o
 
 // Its mark stays (L3).
 void forget_server(State& state, ServerId id) {
-    auto& highest = state.service.id_high_water;
+    auto& highest = state.change_service().id_high_water;
     highest = std::max(highest, state.servers().at(id).id_high_water);
     state.remove_server(id);
 }
@@ -58,7 +58,7 @@ std::uint64_t high_water(State& state) {
 
 ChangeReply apply_one(State& state, const Change& change) {
     auto reply = std::visit([&](const auto& c) { return apply(state, c); }, change);
-    if (reply.is(Errc::fenced)) ++state.service.fenced;
+    if (reply.is(Errc::fenced)) ++state.change_service().fenced;
     if (!zoo(Bug::callbacks_made_in_another_group)) settle_ends(state);
     return reply;
 }
@@ -72,6 +72,11 @@ void settle_in_another_group(State& state, ServerId server) {
 bool may_commit(const ServerRow& row, const Group& group) {
     if (row.fence != group.fence) return false;
     return group.number == row.last_group + 1 || zoo(Bug::group_number_not_checked);
+}
+
+bool raises_mark(const State& state, const Group& group) {
+    const auto found = state.servers().find(group.server);
+    return found != state.servers().end() && group.id_high_water > found->second.id_high_water;
 }
 
 // The job that a change is about, if it is about one.
@@ -149,7 +154,7 @@ std::uint64_t highest_id(const State& state) {
 
 Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
     state.tables.begin();
-    state.service.wall = wall;
+    state.change_service().wall = wall;
     auto& servers = state.servers();
     if (!servers.contains(server)) {
         forget_dead_servers(state);
@@ -157,7 +162,7 @@ Result<ServerOpened> open_server(State& state, ServerId server, WallTime wall) {
         servers[server] = {.number = number, .id_high_water = high_water(state)};
     }
     ServerRow& row = servers[server];
-    row.used = ++state.service.servers_used;
+    row.used = ++state.change_service().servers_used;
     state.save_server(server);
     state.save_all();
     state.tables.commit();
@@ -179,7 +184,9 @@ void write_unwritten(State& state) {
 // own changes are undone. One that says nothing new has nothing to fail at.
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     const auto idleness = look_for_idleness(state, group);
-    state.stays_unwritten = idleness.stays_unwritten;
+    if (raises_mark(state, group)) state.note_mark();
+    const bool is_noted = idleness.is_idle && !idleness.stays_unwritten && state.can_be_noted();
+    state.stays_unwritten = idleness.stays_unwritten || is_noted;
     if (!says_nothing_new(state, group)) write_unwritten(state);
     const auto found = state.servers().find(group.server);
     if (found == state.servers().end() || !may_commit(found->second, group)) return fenced_off();
@@ -188,11 +195,11 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     if (!state.stays_unwritten) state.tables.begin();
     row.last_group = group.number;
     row.id_high_water = std::max(row.id_high_water, group.id_high_water);
-    row.used = ++state.service.servers_used;
+    row.used = ++state.change_service().servers_used;
     state.save_server(group.server);
     if (zoo(Bug::callbacks_made_in_another_group)) settle_in_another_group(state, group.server);
     state.server = group.server;
-    state.service.wall = group.wall;
+    state.change_service().wall = group.wall;
     state.work_appeared = false;
     state.recoveries.clear();
     state.promoted.clear();
@@ -213,8 +220,9 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     if (!state.stays_unwritten) pay_debts(state);
     const bool has_loaded_enough = state.rows.has_loaded_enough();
     state.rows.end_group();
-    reply.events = events_of(state.pending, state.now());
+    reply.events = events_of(*state.pending, state.now());
     write(state);
+    if (is_noted) state.write_note();
     hear(state, group);
     state.trim();
     reply.clock = state.service.clock;
@@ -250,27 +258,27 @@ ChangeReply apply(State& state, const Tick& change) {
     const bool is_newest =
         change.seen_tick == clock.tick && change.leads_from.value_or(clock.now) == clock.now;
     if (!is_newest && zoo(Bug::each_server_adds_its_own_second)) {
-        state.service.clock.now = clock.now + state.timing.tick_advance_max;
-        ++state.service.clock.tick;
+        state.change_service().clock.now = clock.now + state.timing.tick_advance_max;
+        ++state.change_service().clock.tick;
         return {Applied{}};
     }
     if (!is_newest) return another_was_first();
     const bool goes_on = change.next.tick == change.seen_tick + 1 && change.next.now >= clock.now &&
                          change.next.grace_until >= clock.grace_until;
     if (!goes_on) return error(Errc::invalid, "service time never goes back");
-    state.service.clock = change.next;
+    state.change_service().clock = change.next;
     // Under load every group ticks: so often nothing need be tidied, nor while all is idle.
     const bool is_early = change.next.now < state.tidied_at + state.timing.tick;
     if (is_early || state.stays_unwritten) return {Applied{}};
     state.tidied_at = change.next.now;
-    state.pending.tidy = true;
+    state.pending.change().tidy = true;
     return {Applied{}};
 }
 
 ChangeReply apply(State& state, const TakeKeeper& change) {
     if (state.service.keeper != change.expected && !zoo(Bug::keeper_not_compared))
         return error(Errc::conflict, "the keeper's role has changed");
-    state.service.keeper = change.next;
+    state.change_service().keeper = change.next;
     return {Applied{}};
 }
 

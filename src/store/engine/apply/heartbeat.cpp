@@ -127,7 +127,7 @@ ChangeReply apply(State& state, const Heartbeat& change) {
     }
     if (zoo(Bug::refused_change_leaves_traces) && known->open)
         state.change_session(change.session).lease_deadline = state.now() + change.lease;
-    if (decision.answer == HeartbeatAnswer::session_ended) ++state.service.fenced;
+    if (decision.answer == HeartbeatAnswer::session_ended) ++state.change_service().fenced;
     HeartbeatTaken taken{.answer = decision.answer};
     if (decision.answer != HeartbeatAnswer::accept) return {std::move(taken)};
 

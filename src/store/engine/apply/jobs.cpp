@@ -57,10 +57,10 @@ void forget(State& state, JobRow& job) {
     state.forget(job);
 }
 
-// Jobs whose retention may be over, earliest first. They are not noted any more.
-std::vector<JobId> take_notes(State& state, std::uint32_t max) {
+// Jobs whose retention may be over, earliest first. What they are noted in is added to `taken`.
+std::vector<JobId> find_noted(State& state, std::uint32_t max, std::vector<TakenNote>& taken) {
     std::vector<JobId> jobs;
-    if (!state.pending.notes.empty()) return jobs;  // this group has taken some
+    if (!state.pending->notes.empty()) return jobs;  // this group has taken some
     for (const auto& [forget_at, noted] : state.rows.to_forget(state.now(), max)) {
         TakenNote note{forget_at, noted.front(), {}};
         for (const auto id : noted) {
@@ -68,7 +68,7 @@ std::vector<JobId> take_notes(State& state, std::uint32_t max) {
             const bool stays = jobs.size() == max || state.debts.owes(id);
             (stays ? note.left : jobs).push_back(id);
         }
-        state.pending.notes.push_back(std::move(note));
+        taken.push_back(std::move(note));
     }
     return jobs;
 }
@@ -341,7 +341,8 @@ void end_wait(State& state, JobRow& job, const WaitDecision& decision) {
 ChangeReply apply(State& state, const ForgetEnded& change) {
     Forgotten forgotten;
     if (state.stays_unwritten) return {forgotten};  // nothing is gone before that is written
-    const auto noted = take_notes(state, change.max);
+    std::vector<TakenNote> taken;
+    const auto noted = find_noted(state, change.max, taken);
     state.load_jobs(noted);
     auto gone = state.forgotten();
     for (const auto id : noted) {
@@ -354,6 +355,8 @@ ChangeReply apply(State& state, const ForgetEnded& change) {
         unneeded_sessions(state, gone, state.now(), change.max, state.session_walk);
     const auto old = state.rows.old_keys(state.now(), change.max);
     forgotten.unfinished = noted.size() == change.max || old.size() == change.max;
+    auto& notes = state.pending.change().notes;
+    notes.insert(notes.end(), taken.begin(), taken.end());
     for (const auto id : forgotten.jobs) forget(state, state.job_that_exists(id));
     state.drop_keys(old);
     for (const auto id : unneeded) state.forget_session(id);

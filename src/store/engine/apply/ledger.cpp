@@ -7,10 +7,10 @@ void enter(State& state, const JobRow& job, Epoch epoch, SessionId owner,
     const auto decision = decide_repair(facts);
     if (!decision) return;
     auto entry = recovery_of({job.id, epoch}, job.spec->effects, facts, *decision);
-    entry.id = ++state.service.last_recovery;
+    entry.id = ++state.change_service().last_recovery;
     entry.on = state.service.wall;
     if (const auto* session = state.session(owner)) entry.worker = session->worker;
-    state.pending.ledger.push_back(entry);
+    state.pending.change().ledger.push_back(entry);
     state.recoveries.push_back(std::move(entry));
 }
 

@@ -69,7 +69,7 @@ private:
     }
     // And the job that has it.
     void want(const KeyName& key) {
-        if (state_.pending.keys.contains(key)) return;
+        if (state_.pending->keys.contains(key)) return;
         const auto& keys = state_.rows.loaded().keys;
         const auto found = keys.find(key);
         if (found == keys.end()) {

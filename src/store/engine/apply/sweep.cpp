@@ -157,7 +157,7 @@ bool promote(State& state, const Thing& thing) {
     for (const auto id : promoted) {
         const auto& job = state.job_that_exists(id);
         enter(state, job, job.epoch, SessionId{}, {.seen = seen});
-        ++state.service.repairs;
+        ++state.change_service().repairs;
     }
     return !promoted.empty();
 }

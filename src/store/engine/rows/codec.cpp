@@ -32,17 +32,53 @@ std::string_view interned(std::string_view rule) {
     return found != known.end() ? *found : *known.emplace(rule).first;
 }
 
+namespace {
+
+// What only form 3 has: what earlier releases did not know.
+void put_newer(ByteWriter& out, const Offer& offer) {
+    out.number(offer.other_tenants.size());
+    for (const auto& name : offer.other_tenants) out.text(name);
+    const auto& host = offer.host;
+    out.number(host.limits ? 1 : 0);
+    if (host.limits)
+        out.number((host.limits->memory ? 1U : 0U) | (host.limits->cpu ? 2U : 0U) |
+                   (host.limits->processes ? 4U : 0U));
+    out.number(host.uid ? 1 : 0);
+    if (host.uid) out.number(*host.uid);
+    out.text(host.files);
+}
+
+void take_newer(ByteReader& in, Offer& offer) {
+    offer.other_tenants.resize(in.count());
+    for (auto& name : offer.other_tenants) name = in.text();
+    auto& host = offer.host;
+    if (in.number() != 0) {
+        const auto bits = in.number();
+        host.limits = Enforceable{
+            .memory = (bits & 1U) != 0, .cpu = (bits & 2U) != 0, .processes = (bits & 4U) != 0};
+    }
+    if (in.number() != 0) host.uid = static_cast<std::uint32_t>(in.number());
+    host.files = in.text();
+}
+
+bool has_newer(const Offer& offer) {
+    return !offer.other_tenants.empty() || offer.host != JobHost{};
+}
+
+}  // namespace
+
 // Form 1 is the offer alone, and what is written while there is nothing else to say. In it, a
 // session without slots drains: nothing else was known when it was the only one. Form 2 ends
-// before whose jobs are taken if that is anybody's.
+// before whose jobs are taken if that is anybody's. Form 3 has that, and what is newer behind it.
 std::string encode_said(const SessionRow& session) {
     const auto& offer = session.offer;
     const auto& hearing = session.hearing;
+    const bool newer = has_newer(offer);
     const bool takes_all = offer.takes_from == TakesFrom::anybody;
     const bool is_usual =
-        takes_all && hearing == Hearing{} && session.draining == (session.slots == 0);
+        !newer && takes_all && hearing == Hearing{} && session.draining == (session.slots == 0);
     ByteWriter out;
-    out.number(is_usual ? form : form + 1);
+    out.number(is_usual ? form : newer ? form + 2 : form + 1);
     out.text(offer.tenant);
     for (const auto* names : {&offer.queues, &offer.kinds}) {
         out.number(names->size());
@@ -54,17 +90,18 @@ std::string encode_said(const SessionRow& session) {
     out.integer(hearing.wait.us);
     out.at(hearing.claims_from);
     out.number(session.draining ? 1 : 0);
-    if (!takes_all) out.choice(offer.takes_from);
+    if (newer || !takes_all) out.choice(offer.takes_from);
+    if (newer) put_newer(out, offer);
     return out.take();
 }
 
 void decode_said(std::string_view bytes, SessionRow& session) {
     ByteReader in(bytes);
     const auto found = in.number();
-    if (found != form && found != form + 1)
+    if (found < form || found > form + 2)
         fail_corrupt("a session's offer is in a form that is not known");
     auto& offer = session.offer;
-    offer.takes_from = TakesFrom::anybody;
+    offer = {};
     offer.tenant = in.text();
     for (auto* names : {&offer.queues, &offer.kinds}) {
         names->resize(in.count());
@@ -80,6 +117,7 @@ void decode_said(std::string_view bytes, SessionRow& session) {
     hearing.claims_from = in.at<ServiceTime>();
     session.draining = in.number() != 0;
     if (!in.is_at_end()) offer.takes_from = in.choice(last_takes_from);
+    if (found == form + 2) take_newer(in, offer);
     in.end();
 }
 
@@ -92,8 +130,17 @@ std::string encode(const Evidence& evidence) {
     out.text(evidence.host);
     out.number(evidence.peak_memory);
     out.integer(evidence.ran_for.us);
-    // Rows of earlier versions end here.
-    if (evidence.output_undelivered != 0) out.number(evidence.output_undelivered);
+    // Rows of earlier versions end here, or after one more number, or after those of the usage.
+    const auto& usage = evidence.usage;
+    const bool is_cut = evidence.output_cut != 0;
+    const bool is_used = is_cut || usage != Usage{};
+    if (evidence.output_undelivered != 0 || is_used) out.number(evidence.output_undelivered);
+    if (!is_used) return out.take();
+    out.integer(usage.cpu_user.us);
+    out.integer(usage.cpu_system.us);
+    out.number(usage.read_bytes);
+    out.number(usage.write_bytes);
+    if (is_cut) out.number(evidence.output_cut);
     return out.take();
 }
 
@@ -107,6 +154,14 @@ Evidence decode_evidence(std::string_view bytes) {
     evidence.peak_memory = in.number();
     evidence.ran_for = {in.span()};
     if (!in.is_at_end()) evidence.output_undelivered = in.number();
+    if (!in.is_at_end()) {
+        auto& usage = evidence.usage;
+        usage.cpu_user = {in.span()};
+        usage.cpu_system = {in.span()};
+        usage.read_bytes = in.number();
+        usage.write_bytes = in.number();
+    }
+    if (!in.is_at_end()) evidence.output_cut = in.number();
     in.end();
     return evidence;
 }

@@ -278,6 +278,26 @@ TEST(Codec, everything_comes_back) {
         expect_same(life_in(encode_life(job)), job);
 }
 
+// Each form, and each part of the newest one alone.
+TEST(Codec, what_a_session_has_said_comes_back) {
+    const Offer old{.tenant = "t", .queues = {"q"}, .kinds = {"", "k"}};
+    std::vector<SessionRow> rows(7);
+    for (auto& row : rows) row.slots = 2, row.offer = old;
+    rows[1].hearing.unconfirmed = {JobId{3}};
+    rows[2].offer.other_tenants = {"u", "v"};
+    rows[3].offer.host.limits = Enforceable{.memory = true, .processes = true};
+    rows[4].offer.host.limits = Enforceable{};
+    rows[5].offer.host.uid = 0;
+    rows[6].offer.host = {.limits = Enforceable{.cpu = true}, .uid = 7, .files = "mark"};
+    for (const auto& row : rows) {
+        SessionRow read{.slots = row.slots};
+        read.offer.host.uid = 5;  // of an earlier read
+        decode_said(encode_said(row), read);
+        EXPECT_EQ(read.offer, row.offer);
+        EXPECT_EQ(read.hearing, row.hearing);
+    }
+}
+
 TEST(Codec, what_earlier_releases_wrote_is_read) {
     auto spec = rich_spec();
     spec.share.clear();  // that came later
@@ -374,6 +394,10 @@ TEST(Codec, evidence_of_a_version_that_knew_nothing_of_undelivered_output_is_und
     const auto old = encode(evidence);
     EXPECT_EQ(decode_evidence(old), evidence);
     evidence.output_undelivered = 4711;
+    EXPECT_EQ(decode_evidence(encode(evidence)), evidence);
+    EXPECT_TRUE(encode(evidence).starts_with(old));
+    evidence.output_undelivered = 0;
+    evidence.usage = {milliseconds(1'200), milliseconds(300), 1 << 20, 4096};
     EXPECT_EQ(decode_evidence(encode(evidence)), evidence);
     EXPECT_TRUE(encode(evidence).starts_with(old));
 }

@@ -11,12 +11,7 @@ namespace perdure::store {
 
 namespace {
 
-void load_since(JobReader& reader, JobRow& job, Epoch from) {
-    auto earlier = read_history(reader, job, from, job.attempts.front().epoch);
-    job.attempts.insert(job.attempts.begin(), std::make_move_iterator(earlier.begin()),
-                        std::make_move_iterator(earlier.end()));
-    job.has_history = job.attempts.front().epoch.value <= 1;
-}
+constexpr std::uint32_t read_at_once_max = 1'000;
 
 std::string checkpoint_of(JobReader& reader, const JobRow& job, const AttemptRow& attempt) {
     switch (attempt.checkpoint.where) {
@@ -32,6 +27,15 @@ std::string checkpoint_of(JobReader& reader, const JobRow& job, Epoch saved) {
     if (saved == Epoch{}) return {};
     if (const auto* attempt = job.attempt(saved)) return checkpoint_of(reader, job, *attempt);
     return checkpoint_of(reader, job, read_history(reader, job, saved, saved.next()).front());
+}
+
+// The latest attempt before this one that saved a checkpoint; zero: none did. For the newest and
+// the one that will be next it is carried (E4).
+Epoch saved_before(JobReader& reader, const JobRow& job, Epoch epoch) {
+    const bool is_next = !job.attempts.empty() && epoch == job.epoch.next();
+    if (is_next && job.attempts.back().checkpoint.is_there()) return job.epoch;
+    if (job.earlier && (is_next || epoch == job.epoch)) return job.earlier->checkpoint;
+    return latest_checkpoint(reader, job, epoch);
 }
 
 }  // namespace
@@ -61,29 +65,44 @@ std::vector<AttemptRow> attempts_in(JobReader& reader, const JobRow& job, Attemp
 }
 
 void load_history(JobReader& reader, JobRow& job) {
-    if (!job.has_history) load_since(reader, job, Epoch{1});
+    if (job.has_history) return;
+    auto earlier = read_history(reader, job, Epoch{1}, job.attempts.front().epoch);
+    for (auto& attempt : job.older) earlier[attempt.epoch.value - 1] = std::move(attempt);
+    job.older.clear();
+    job.attempts.insert(job.attempts.begin(), std::make_move_iterator(earlier.begin()),
+                        std::make_move_iterator(earlier.end()));
+    job.has_history = true;
 }
 
+// However many there are between it and the newest: it is read alone.
 AttemptRow* find_attempt(JobReader& reader, JobRow& job, Epoch epoch) {
     if (auto* found = job.attempt(epoch)) return found;
     if (epoch > job.epoch || epoch == Epoch{}) return nullptr;
-    if (!job.has_history) load_since(reader, job, epoch);
-    return job.attempt(epoch);
+    auto alone = read_history(reader, job, epoch, epoch.next());
+    if (alone.empty()) return nullptr;
+    return &job.older.emplace_back(std::move(alone.front()));
 }
 
-Epoch latest_checkpoint(JobReader& reader, JobRow& job, Epoch before) {
-    load_history(reader, job);
-    const auto found = std::find_if(
-        job.attempts.rbegin(), job.attempts.rend(),
-        [&](const AttemptRow& a) { return a.epoch < before && a.checkpoint.is_there(); });
-    return found == job.attempts.rend() ? Epoch{} : found->epoch;
+Epoch latest_checkpoint(JobReader& reader, const JobRow& job, Epoch before) {
+    const auto latest_of = [&](const std::vector<AttemptRow>& attempts) {
+        const auto found = std::find_if(
+            attempts.rbegin(), attempts.rend(),
+            [&](const AttemptRow& a) { return a.epoch < before && a.checkpoint.is_there(); });
+        return found == attempts.rend() ? Epoch{} : found->epoch;
+    };
+    auto latest = latest_of(job.attempts);
+    auto end = job.attempts.empty() ? Epoch{} : std::min(before, job.attempts.front().epoch);
+    while (latest == Epoch{} && end.value > 1) {
+        const Epoch from{end.value > read_at_once_max ? end.value - read_at_once_max : 1};
+        latest = latest_of(read_history(reader, job, from, end));
+        end = from;
+    }
+    return latest;
 }
 
-std::string checkpoint_before(JobReader& reader, JobRow& job, Epoch epoch) {
+std::string checkpoint_before(JobReader& reader, const JobRow& job, Epoch epoch) {
     if (job.spec->effects == Effects::once || epoch.value <= 1) return {};  // it begins anew
-    if (epoch == job.epoch && job.earlier)
-        return checkpoint_of(reader, job, job.earlier->checkpoint);
-    return checkpoint_of(reader, job, latest_checkpoint(reader, job, epoch));
+    return checkpoint_of(reader, job, saved_before(reader, job, epoch));
 }
 
 std::string checkpoint_for(JobReader& reader, const JobRow& job, Epoch epoch,

@@ -44,12 +44,15 @@ const Run* JobRow::running(Epoch of) const {
 }
 
 AttemptRow* JobRow::attempt(Epoch of) {
-    const auto found = std::find_if(attempts.rbegin(), attempts.rend(),
-                                    [&](const AttemptRow& a) { return a.epoch == of; });
-    return found == attempts.rend() ? nullptr : &*found;
+    const auto is_it = [&](const AttemptRow& a) { return a.epoch == of; };
+    const auto found = std::find_if(attempts.rbegin(), attempts.rend(), is_it);
+    if (found != attempts.rend()) return &*found;
+    const auto alone = std::find_if(older.begin(), older.end(), is_it);
+    return alone == older.end() ? nullptr : &*alone;
 }
 
 void JobRow::keep_newest_attempt() {
+    older.clear();
     if (attempts.size() < 2) return;
     attempts.erase(attempts.begin(), attempts.end() - 1);
     has_history = false;

@@ -150,6 +150,9 @@ struct JobRow {
     std::optional<ServiceTime> total_deadline;
     std::vector<AttemptRow> attempts;  // from some epoch on; at least the newest
     bool has_history = true;           // `attempts` are all of them
+    // Of those before them, the ones that were asked for by their epochs. A pointer to one is good
+    // until the next is.
+    std::vector<AttemptRow> older;
     // Empty: the row is of an earlier release. The next claim reads all attempts, once.
     std::optional<EarlierAttempts> earlier;
     std::optional<PresumedLost> presumed_lost;

@@ -4,7 +4,7 @@
 
 namespace perdure::store {
 
-Debts::Debts(const Contents& contents, WriteSet& pending) : pending_(pending) {
+Debts::Debts(const Contents& contents, Pending& pending) : pending_(pending) {
     ends_.insert(contents.owed_ends.begin(), contents.owed_ends.end());
     removals_.insert(contents.owed_removals.begin(), contents.owed_removals.end());
     // A position that makes no sense is none: then some are looked at twice.
@@ -14,29 +14,30 @@ Debts::Debts(const Contents& contents, WriteSet& pending) : pending_(pending) {
 
 void Debts::owe(JobId ended) {
     if (zoo(Bug::debt_forgotten)) return;
-    if (ends_.insert(ended).second) pending_.owed_ends.insert_or_assign(ended, true);
+    if (ends_.insert(ended).second) pending_.change().owed_ends.insert_or_assign(ended, true);
 }
 
 void Debts::pay(JobId ended) {
-    if (ends_.erase(ended) > 0) pending_.owed_ends.insert_or_assign(ended, false);
+    if (ends_.erase(ended) > 0) pending_.change().owed_ends.insert_or_assign(ended, false);
 }
 
 void Debts::owe(const Thing& thing, ShapeId behind) {
     if (zoo(Bug::debt_forgotten)) return;
     things_.insert_or_assign(thing, behind);
-    pending_.owed_things.insert_or_assign(thing, behind);
+    pending_.change().owed_things.insert_or_assign(thing, behind);
 }
 
 void Debts::pay(const Thing& thing) {
-    if (things_.erase(thing) > 0) pending_.owed_things.insert_or_assign(thing, std::nullopt);
+    if (things_.erase(thing) > 0)
+        pending_.change().owed_things.insert_or_assign(thing, std::nullopt);
 }
 
 void Debts::owe_removal(JobId job) {
-    if (removals_.insert(job).second) pending_.owed_removals.insert_or_assign(job, true);
+    if (removals_.insert(job).second) pending_.change().owed_removals.insert_or_assign(job, true);
 }
 
 void Debts::pay_removal(JobId job) {
-    if (removals_.erase(job) > 0) pending_.owed_removals.insert_or_assign(job, false);
+    if (removals_.erase(job) > 0) pending_.change().owed_removals.insert_or_assign(job, false);
 }
 
 namespace {

@@ -7,13 +7,13 @@
 #include <optional>
 #include <set>
 
-#include "store/engine/tables.h"
+#include "store/engine/state/group_rows.h"
 
 namespace perdure::store {
 
 class Debts {
 public:
-    Debts(const Contents& contents, WriteSet& pending);
+    Debts(const Contents& contents, Pending& pending);
 
     // Not all who wait for the job that has ended were told.
     void owe(JobId ended);
@@ -55,7 +55,7 @@ private:
     JobId last_end_;
     JobId last_removal_;
     Thing last_thing_;
-    WriteSet& pending_;
+    Pending& pending_;
 };
 
 }  // namespace perdure::store

@@ -11,7 +11,7 @@ namespace {
 
 // Three tenants, queues, kinds and shares, and nothing in any line.
 struct Fixture {
-    WriteSet pending;
+    Pending pending;
     DamageBook book;
     Shapes shapes{Contents{}, pending, book};
     const QueueWeights weights{{{"b", 2}, {"c", 3}}};

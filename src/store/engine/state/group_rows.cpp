@@ -12,10 +12,6 @@ namespace {
 // More of them would only be the search for what is hardly ever there.
 constexpr std::uint32_t plans_max = 8;
 
-bool covers(const EpochRange& known, const EpochRange& asked) {
-    return known.from <= asked.from && asked.before <= known.before;
-}
-
 }  // namespace
 
 void GroupRows::begin_group(Plan plan) {
@@ -97,17 +93,21 @@ std::optional<JobRow> GroupRows::job(JobId id) {
     return handed_over;
 }
 
+// Ranges are not joined: the attempts between two of them may be any number.
 std::vector<AttemptRow> GroupRows::history(JobId job, Epoch from, Epoch before) {
-    EpochRange range{from, before};
-    if (const auto known = loaded_.history.find(job); in_group_ && known != loaded_.history.end()) {
-        const auto& had = known->second.value().range;
-        if (!covers(had, range)) {
-            range = {std::min(from, had.from), std::max(before, had.before)};
+    HistoryName name{job, from};
+    auto known = loaded_.history.upper_bound(name);
+    if (in_group_ && known != loaded_.history.begin()) {
+        --known;
+        const auto& [of, first] = known->first;
+        const auto* loaded = known->second.known();
+        if (of == job && loaded && before <= loaded->before)
+            name.second = first;
+        else if (known->first == name && loaded)
             loaded_.history.erase(known);
-        }
     }
-    const auto& found =
-        answer(&Loaded::history, job, [&](Wanted& w) { w.history.insert_or_assign(job, range); });
+    const auto& found = answer(&Loaded::history, name,
+                               [&](Wanted& w) { w.history.insert_or_assign(name, before); });
     std::vector<AttemptRow> attempts;
     std::copy_if(found.attempts.begin(), found.attempts.end(), std::back_inserter(attempts),
                  [&](const AttemptRow& a) { return from <= a.epoch && a.epoch < before; });

@@ -94,4 +94,25 @@ private:
     Loaded loaded_;
 };
 
+// What the group has changed and nothing shows yet. Whoever adds to it has begun to change: that
+// cannot be forgotten to be said (G1).
+class Pending {
+public:
+    Pending() = default;  // nobody loads anything
+    explicit Pending(GroupRows& rows) : rows_(&rows) {}
+    Pending(const Pending&) = delete;
+    Pending& operator=(const Pending&) = delete;
+
+    const WriteSet* operator->() const { return &set_; }
+    const WriteSet& operator*() const { return set_; }
+    WriteSet& change() {
+        if (rows_) rows_->leap();
+        return set_;
+    }
+
+private:
+    GroupRows* rows_ = nullptr;
+    WriteSet set_;
+};
+
 }  // namespace perdure::store

@@ -13,8 +13,7 @@ using Kind = Thing::Kind;
 
 }  // namespace
 
-Holders::Holders(const Contents& contents, WriteSet& pending, DamageBook& book)
-    : pending_(pending) {
+Holders::Holders(const Contents& contents, Pending& pending, DamageBook& book) : pending_(pending) {
     for (const auto& limit : contents.limits) take_limit(limit, book);
     for (const auto& holder : contents.holders) take_holder(holder, book);
 }
@@ -41,7 +40,7 @@ void Holders::hold_without_row(const Thing& thing, JobId job) {
 }
 
 void Holders::define(const Thing& limit, std::uint32_t max) {
-    pending_.limits.push_back({limit, max});
+    pending_.change().limits.push_back({limit, max});
     limits_[limit] = max;
 }
 
@@ -72,7 +71,7 @@ void Holders::take(const Thing& thing, JobId job) {
     auto& slots = rows_[thing];
     const auto slot = slots.lowest_free();
     if (slot > max(thing)) fail_corrupt("no slot of `" + thing.name + "` is free");
-    pending_.holders.push_back({HolderChange::Kind::taken, thing, slot, job});
+    pending_.change().holders.push_back({HolderChange::Kind::taken, thing, slot, job});
     slots.take(slot, job);
 }
 
@@ -84,7 +83,7 @@ bool Holders::release(const Thing& thing, JobId job) {
     if (!held) return false;
     // What was held without a row of its own may have one that makes no sense.
     const bool is_odd = *held >= Slots::odd_min;
-    pending_.holders.push_back(
+    pending_.change().holders.push_back(
         {is_odd ? HolderChange::Kind::freed_without_slot : HolderChange::Kind::freed, thing, *held,
          job});
     slots.release(*held);

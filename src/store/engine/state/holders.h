@@ -11,14 +11,14 @@
 #include "base/id.h"
 #include "core/ownership/claim.h"
 #include "store/engine/damage_book.h"
+#include "store/engine/state/group_rows.h"
 #include "store/engine/state/slots.h"
-#include "store/engine/tables.h"
 
 namespace perdure::store {
 
 class Holders {
 public:
-    Holders(const Contents& contents, WriteSet& pending, DamageBook& book);
+    Holders(const Contents& contents, Pending& pending, DamageBook& book);
 
     void define(const Thing& limit, std::uint32_t max);
     bool is_defined(const Thing& limit) const { return limits_.contains(limit); }
@@ -46,7 +46,7 @@ private:
     void take_limit(const LimitRow& row, DamageBook& book);
     void take_holder(const Contents::Holder& row, DamageBook& book);
 
-    WriteSet& pending_;
+    Pending& pending_;
     std::uint32_t next_odd_slot_ = Slots::odd_min;
     std::map<Thing, std::uint32_t> limits_;
     std::map<Thing, Slots> rows_;

@@ -28,7 +28,7 @@ State::State(Tables& of, const Timing& t, const QueueWeights& weights, DamageBoo
       holders(contents, pending, b),
       relations(rows, pending),
       debts(contents, pending),
-      service(contents.service),
+      service_(contents.service),
       lines_(rows, jobs_),
       highest_job_(contents.highest_job),
       servers_(std::move(contents.servers)) {
@@ -44,6 +44,8 @@ State::State(Tables& of, const Timing& t, const QueueWeights& weights, DamageBoo
 
 void State::take_sessions(Contents& contents) {
     for (auto& row : contents.sessions) sessions_.emplace(row.id, std::move(row));
+    for (const auto id : contents.noted)
+        if (sessions_.contains(id)) changed_sessions_.insert(id);
     for (const auto& [place, session] : contents.directories) {
         latest_sessions_[place] = session;
         if (sessions_.contains(session)) continue;

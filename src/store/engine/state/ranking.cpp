@@ -1,6 +1,7 @@
 #include "store/engine/state/ranking.h"
 
 #include <iterator>
+#include <tuple>
 
 #include "base/assert.h"
 #include "base/zoo.h"
@@ -165,9 +166,12 @@ void Ranking::add_jobs(ShapeId id, std::uint64_t jobs) {
     Share& share = *line(id).share;
     Queue& queue = *share.queue;
     if (share.jobs == 0) queue.turns.enter(share.turn);
-    if (queue.jobs == 0 && !queue.is_paused) queue.tenant->turns.enter(queue.turn);
+    Tenant& tenant = *queue.tenant;
+    if (queue.jobs == 0 && !queue.is_paused) tenant.turns.enter(queue.turn);
+    if (tenant.jobs == 0) turns_.enter(tenant.turn);
     share.jobs += jobs;
     queue.jobs += jobs;
+    tenant.jobs += jobs;
 }
 
 // What was counted wrongly may leave more often than it came.
@@ -176,7 +180,9 @@ void Ranking::leave(ShapeId id) {
     Queue& queue = *share.queue;
     if (share.jobs == 0) return;
     if (--share.jobs == 0) queue.turns.leave(share.turn);
-    if (--queue.jobs == 0 && queue.turn.waits) queue.tenant->turns.leave(queue.turn);
+    Tenant& tenant = *queue.tenant;
+    if (--queue.jobs == 0 && queue.turn.waits) tenant.turns.leave(queue.turn);
+    if (--tenant.jobs == 0) turns_.leave(tenant.turn);
 }
 
 void Ranking::list(ShapeId id, const std::optional<ClaimOrder>& head) {
@@ -215,7 +221,10 @@ void Ranking::note_pause(const std::string& tenant, const std::string& queue) {
 void Ranking::charge(ShapeId id) {
     if (zoo(Bug::turns_forgotten)) return;
     Share& share = *line(id).share;
-    share.queue->tenant->turns.charge(share.queue->turn);
+    Tenant& tenant = *share.queue->tenant;
+    // Alone it takes nobody's turn.
+    if (turns_.waiting() > 1) turns_.charge(tenant.turn);
+    tenant.turns.charge(share.queue->turn);
     share.queue->turns.charge(share.turn);
 }
 
@@ -239,11 +248,7 @@ struct Ranking::First {
     }
 };
 
-std::optional<Ranking::Head> Ranking::first(const Offer& offer) {
-    const auto found = tenants_.find(offer.tenant);
-    if (found == tenants_.end()) return std::nullopt;
-    Tenant& tenant = found->second;
-    First first;
+void Ranking::look_at(Tenant& tenant, const Offer& offer, First& first) {
     if (offer.queues.empty() && offer.kinds.empty()) first.look_at(tenant.all);
     if (offer.queues.empty()) {
         for (const auto& name : offer.kinds)
@@ -259,8 +264,38 @@ std::optional<Ranking::Head> Ranking::first(const Offer& offer) {
             if (const auto kind = queue.kinds.find(kind_name); kind != queue.kinds.end())
                 first.look_at(kind->second);
     }
-    if (!first.line) return std::nullopt;
-    return Head{*first.line->head, first.line->shape};
+}
+
+std::optional<Ranking::Head> Ranking::first(const Offer& offer) {
+    std::optional<Head> best;
+    const auto look = [&](const std::string& name) {
+        const auto found = tenants_.find(name);
+        if (found == tenants_.end()) return;
+        First first;
+        look_at(found->second, offer, first);
+        if (!first.line) return;
+        const Head head{*first.line->head, first.line->shape};
+        if (!best || tenant_goes_before(head, *best)) best = head;
+    };
+    look(offer.tenant);
+    for (const auto& name : offer.other_tenants) look(name);
+    return best;
+}
+
+bool Ranking::tenant_goes_before(const Head& a, const Head& b) {
+    const auto key = [&](const Head& head) {
+        const Tenant& tenant = *line(head.shape).share->queue->tenant;
+        const auto& order = head.order;
+        return std::tuple(order.priority, order.behind_the_first, tenant.turn.rank, order.since,
+                          order.job);
+    };
+    return key(a) < key(b);
+}
+
+bool Ranking::goes_before(const Head& a, const Head& b) {
+    const bool of_one_tenant =
+        line(a.shape).share->queue->tenant == line(b.shape).share->queue->tenant;
+    return of_one_tenant ? key_of(a) < key_of(b) : tenant_goes_before(a, b);
 }
 
 }  // namespace perdure::store

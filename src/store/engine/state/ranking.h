@@ -1,5 +1,7 @@
 // Ranking: which of all lines is the first for an offer (E6, E7): by priority, first in line, the
 // turn of its queue among those of its tenant, the turn of its share within the queue, time, id.
+// Of several tenants that one session serves the first lines are compared by priority, first in
+// line, the tenant's turn, time, id.
 // A claim costs the same however many lines there are. Only a copy, as Fronts is, which tells it
 // the head of each line; turns begin anew with it.
 //
@@ -60,9 +62,10 @@ public:
 
     // Of all lines that are listed and do not stand still. Empty if there is none.
     std::optional<Head> first(const Offer& offer);
-    Key key_of(const Head& head);
+    bool goes_before(const Head& a, const Head& b);
 
 private:
+    Key key_of(const Head& head);
     // Members by lower bounds of their keys.
     template <class Member>
     class Candidates {
@@ -114,6 +117,8 @@ private:
         std::map<std::string, Group<Line>> kinds;
     };
     struct Tenant {
+        Turn turn;
+        std::uint64_t jobs = 0;
         Turns turns;  // of its queues
         std::map<std::string, Queue> queues;
         Candidates<Group<Share>> all;
@@ -141,9 +146,12 @@ private:
     Queue& queue_of(Tenant& tenant, const Shape& shape);
     bool stands_still(const std::string& tenant, const std::string& queue) const;
     void add_jobs(ShapeId id, std::uint64_t jobs);
+    void look_at(Tenant& tenant, const Offer& offer, First& first);
+    bool tenant_goes_before(const Head& a, const Head& b);
 
     const Shapes& shapes_;
     const QueueWeights weights_;
+    Turns turns_;  // of tenants
     std::map<std::string, Tenant> tenants_;
     std::vector<std::unique_ptr<Line>> lines_;  // the shape with number n is at n - 1
 };

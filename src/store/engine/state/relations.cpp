@@ -69,14 +69,12 @@ std::optional<JobId> Relations::made(const CallbackOf& of) {
 }
 
 void Relations::await(NewAwaited row) {
-    written_.leap();
     begun_[row.job].push_back({row.after, row.ended});
     if (!row.ended) joined_[row.after.job].push_back(row.job);
-    pending_.relations.emplace_back(std::in_place_type<NewAwaited>, std::move(row));
+    pending_.change().relations.emplace_back(std::in_place_type<NewAwaited>, std::move(row));
 }
 
 void Relations::tell(ToldWaiters told) {
-    written_.leap();
     const auto& [other, ended, last] = told;
     if (const auto joined = joined_.find(other); joined != joined_.end()) {
         for (const auto job : joined->second) {
@@ -87,19 +85,17 @@ void Relations::tell(ToldWaiters told) {
     }
     const auto [known, is_first] = told_.try_emplace(other, told);
     if (!is_first) known->second.last = std::max(known->second.last, last);
-    pending_.relations.emplace_back(std::move(told));
+    pending_.change().relations.emplace_back(std::move(told));
 }
 
 void Relations::add(JobId parent, const AddedRow& row) {
-    written_.leap();
-    pending_.relations.emplace_back(NewAdded{parent, row});
+    pending_.change().relations.emplace_back(NewAdded{parent, row});
     added_[parent].push_back(row);
 }
 
 void Relations::note_made(const CallbackOf& of, JobId job) {
-    written_.leap();
     made_.emplace(name_of(of), job);
-    pending_.relations.emplace_back(NewMade{of, job});
+    pending_.change().relations.emplace_back(NewMade{of, job});
 }
 
 ForgottenJob Relations::forget(JobRow job) {

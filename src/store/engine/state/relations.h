@@ -13,7 +13,7 @@ namespace perdure::store {
 
 class Relations : public RelationReader {
 public:
-    Relations(GroupRows& written, WriteSet& pending) : written_(written), pending_(pending) {}
+    Relations(GroupRows& written, Pending& pending) : written_(written), pending_(pending) {}
 
     std::vector<KnownAwaited> facts(JobId job) override;
     std::vector<AwaitedView> awaited(JobId job) override;
@@ -37,7 +37,7 @@ private:
     const Input* told(JobId other, JobId waiter) const;
 
     GroupRows& written_;
-    WriteSet& pending_;
+    Pending& pending_;
 
     // Of this group.
     std::map<JobId, std::vector<AwaitedView>> begun_;  // what its new jobs wait for

@@ -6,7 +6,7 @@
 
 namespace perdure::store {
 
-Shapes::Shapes(const Contents& contents, WriteSet& pending, DamageBook& book)
+Shapes::Shapes(const Contents& contents, Pending& pending, DamageBook& book)
     : pending_(pending), book_(book) {
     take_shapes(contents.shapes);
     for (const auto& tally : contents.tallies) take_tally(tally);
@@ -84,7 +84,7 @@ ShapeId Shapes::id_of(const Shape& shape) {
     const auto found = ids_.find(shape);
     if (found != ids_.end()) return found->second;
     const auto id = static_cast<ShapeId>(known_.size()) + 1;
-    pending_.shapes.push_back({id, shape});
+    pending_.change().shapes.push_back({id, shape});
     ids_[shape] = id;
     known_.push_back({.shape = shape, .is_there = true});
     return id;
@@ -119,14 +119,14 @@ std::uint64_t Shapes::count(ShapeId id, JobState state) const {
 bool Shapes::pause(const std::string& tenant, const std::string& queue, bool paused) {
     const bool changes =
         paused ? paused_.emplace(tenant, queue).second : paused_.erase({tenant, queue}) > 0;
-    if (changes) pending_.pauses.push_back({tenant, queue, paused});
+    if (changes) pending_.change().pauses.push_back({tenant, queue, paused});
     return changes;
 }
 
 void Shapes::save() {
     for (const auto id : changed_) {
         Known& k = known(id);
-        pending_.tallies.push_back({id, k.counts});
+        pending_.change().tallies.push_back({id, k.counts});
         k.changed = false;
     }
     changed_.clear();

@@ -13,13 +13,13 @@
 #include "core/job/job.h"
 #include "core/ownership/claim.h"
 #include "store/engine/damage_book.h"
-#include "store/engine/tables.h"
+#include "store/engine/state/group_rows.h"
 
 namespace perdure::store {
 
 class Shapes {
 public:
-    Shapes(const Contents& contents, WriteSet& pending, DamageBook& book);
+    Shapes(const Contents& contents, Pending& pending, DamageBook& book);
 
     // No count is above it, and no number of a shape above the other: they are given one after
     // the other, and damage must not make a table of millions of them.
@@ -66,7 +66,7 @@ private:
     std::map<Shape, ShapeId> ids_;
     std::vector<Known> known_;  // the shape with number n is at n - 1
     std::set<ShapeId> doubted_;
-    WriteSet& pending_;
+    Pending& pending_;
     DamageBook& book_;
     std::set<ShapeId> ready_;
     std::vector<ShapeId> changed_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/probe.h"
 #include "base/zoo.h"
 
 namespace perdure::store {
@@ -88,7 +89,7 @@ void State::touch(JobRow& job) {
     rows.leap();
     if (job.changed) return;
     job.changed = true;
-    pending.jobs.push_back(&job);
+    pending.change().jobs.push_back(&job);
     if (job.in<Outcome>()) ended_jobs_.push_back(job.id);
 }
 
@@ -142,37 +143,38 @@ void State::forget(JobRow& job) {
     rows.leap();
     index(job, -1);
     lines_.leave(job, job.place);
-    if (job.changed) std::erase(pending.jobs, &job);
+    auto& changes = pending.change();
+    if (job.changed) std::erase(changes.jobs, &job);
     jobs_bytes_ -= size_of(*job.spec);
     const auto id = job.id;
     const bool is_large =
         job.epoch.value > removed_attempts_max || job.generation > removed_generations_max;
-    pending.forgotten.push_back(relations.forget(std::move(job)));
-    pending.forgotten.back().is_large = is_large;
+    changes.forgotten.push_back(relations.forget(std::move(job)));
+    changes.forgotten.back().is_large = is_large;
     if (is_large) debts.owe_removal(id);
     jobs_.erase(id.value);
     forgotten_.insert(id);
 }
 
 void State::keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string* bytes) {
-    rows.leap();
+    auto& changes = pending.change().large;
     auto& kept = kind == Large::checkpoint ? attempt.checkpoint : attempt.evidence;
     const AttemptKey key{job.id, attempt.epoch};
-    if (kept.where == Kept::Where::apart) pending.large.push_back({key, kind, std::nullopt});
+    if (kept.where == Kept::Where::apart) changes.push_back({key, kind, std::nullopt});
     if (!bytes) {
         kept = {};
     } else if (bytes->size() <= inline_max) {
         kept = {Kept::Where::here, *bytes};
     } else {
         kept = {Kept::Where::apart, {}};
-        pending.large.push_back({key, kind, *bytes});
+        changes.push_back({key, kind, *bytes});
     }
     attempt.unsaved = true;
     touch(job);
 }
 
 std::string State::JobRows::large(AttemptKey attempt, Large kind) {
-    const auto& pending = of_.pending.large;
+    const auto& pending = of_.pending->large;
     const auto found = std::find_if(pending.rbegin(), pending.rend(), [&](const LargeChange& c) {
         return c.attempt == attempt && c.kind == kind;
     });
@@ -182,8 +184,8 @@ std::string State::JobRows::large(AttemptKey attempt, Large kind) {
 
 std::optional<IdempotencyRow> State::JobRows::idempotency(const std::string& tenant,
                                                           const std::string& key) {
-    const auto found = of_.pending.keys.find({tenant, key});
-    if (found != of_.pending.keys.end()) return found->second;
+    const auto found = of_.pending->keys.find({tenant, key});
+    if (found != of_.pending->keys.end()) return found->second;
     return of_.rows.idempotency(tenant, key);
 }
 
@@ -237,10 +239,9 @@ SessionRow& State::change_session(SessionId id) {
 }
 
 SessionRow& State::add_session(SessionRow session) {
-    rows.leap();
     const auto id = session.id;
     const auto place = place_of(session.directory);
-    pending.directories.push_back({place, id});
+    pending.change().directories.push_back({place, id});
     latest_sessions_[place] = id;
     changed_sessions_.insert(id);
     return sessions_.emplace(id, std::move(session)).first->second;
@@ -248,7 +249,7 @@ SessionRow& State::add_session(SessionRow session) {
 
 void State::forget_session(SessionId id) {
     const auto place = place_of(session_that_exists(id).directory);
-    pending.forgotten_sessions.push_back({place, id});
+    pending.change().forgotten_sessions.push_back({place, id});
     const auto latest = latest_sessions_.find(place);
     if (latest != latest_sessions_.end() && latest->second == id) latest_sessions_.erase(latest);
     changed_sessions_.erase(id);
@@ -274,10 +275,10 @@ std::uint64_t State::draw_assignment(SessionId session) {
     return ++row.assignments;
 }
 
-void State::save_server(ServerId id) { pending.servers[id] = servers_.at(id); }
+void State::save_server(ServerId id) { pending.change().servers[id] = servers_.at(id); }
 
 void State::remove_server(ServerId id) {
-    pending.servers[id] = std::nullopt;
+    pending.change().servers[id] = std::nullopt;
     servers_.erase(id);
 }
 
@@ -286,12 +287,12 @@ std::optional<IdempotencyRow> State::key(const JobSpec& spec) {
 }
 
 void State::put_key(const JobSpec& spec, const IdempotencyRow& row) {
-    pending.keys.insert_or_assign({spec.tenant, *spec.idempotency_key}, row);
+    pending.change().keys.insert_or_assign({spec.tenant, *spec.idempotency_key}, row);
 }
 
 void State::drop_keys(const std::vector<KeyName>& old) {
     for (const auto& name : old)
-        if (!pending.keys.contains(name)) pending.old_keys.insert(name);
+        if (!pending->keys.contains(name)) pending.change().old_keys.insert(name);
 }
 
 bool State::isolate_last(const Error& why) {
@@ -318,16 +319,27 @@ void State::save_all() {
     unwritten_since.reset();
     next_due_.reset();
     written_tick_ = service.clock.tick;
+    base_ = base_of(service);
     shapes.save();
-    for (const auto id : changed_sessions_) pending.sessions.push_back(&sessions_.at(id));
+    auto& all = pending.change();
+    for (const auto id : changed_sessions_) all.sessions.push_back(&sessions_.at(id));
     changed_sessions_.clear();
-    pending.service = service;
-    for (const auto* job : pending.jobs)
+    all.service = service;
+    for (const auto* job : all.jobs)
         if (job->attempts.size() > 1) with_history_.push_back(job->id);
-    tables.write(pending, at);
+    tables.write(all, at);
     lines_.note_written();
     relations.note_written();
     forgotten_.clear();
+}
+
+void State::write_note() {
+    IdleNote note{.base = *base_, .service = service, .sessions = {}};
+    for (const auto id : changed_sessions_) note.sessions.push_back(heard(sessions_.at(id)));
+    if (!tables.write_note(note)) return base_.reset();
+    reached<"idle_note_written">();
+    unwritten_since = now();
+    written_tick_ = service.clock.tick;
 }
 
 bool State::is_full() const { return jobs_.size() > jobs_max || jobs_bytes_ > bytes_max; }
@@ -340,14 +352,14 @@ void State::let_go(JobId id) {
 }
 
 void State::forget_jobs() {
-    PERDURE_ASSERT(pending.jobs.empty());
+    PERDURE_ASSERT(pending->jobs.empty());
     jobs_.clear();
     jobs_bytes_ = 0;
 }
 
 // What runs is asked for again soon, what has ended hardly ever.
 void State::trim() {
-    PERDURE_ASSERT(pending.jobs.empty());
+    PERDURE_ASSERT(pending->jobs.empty());
     for (const auto id : ended_jobs_) let_go(id);
     ended_jobs_.clear();
     for (const auto id : with_history_)

@@ -48,13 +48,17 @@ public:
     Tables& tables;
     GroupRows rows;  // that the group asks its tables for
     DamageBook& book;
-    WriteSet pending;
+    Pending pending{rows};
     Shapes shapes;
     Fronts fronts;
     Holders holders;
     Relations relations;
     Debts debts;
-    ServiceRow service;  // written with every group
+    const ServiceRow& service = service_;  // written with every group
+    ServiceRow& change_service() {
+        rows.leap();
+        return service_;
+    }
 
     // Of the group that is being applied.
     ServerId server;
@@ -108,6 +112,8 @@ public:
     void forget(JobRow& job);
     const std::set<JobId>& forgotten() const { return forgotten_; }  // by this group
     void keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string* bytes);
+    // It was asked for an attempt that is not its newest: those are let go with the group.
+    void note_older(const JobRow& job) { with_history_.push_back(job.id); }
 
     // What the tables show, and this group has changed.
     Lines& lines() { return lines_; }
@@ -144,6 +150,11 @@ public:
     // What stays in memory while nothing is to be done (T4).
     std::optional<ServiceTime> unwritten_since;  // nothing: the tables show all
     std::uint64_t written_tick() const { return written_tick_; }
+    // It is kept in a note, from where the next life has it, while the tables stay as they are.
+    bool can_be_noted() const { return base_.has_value() && tables.takes_notes(); }
+    // The mark of a server's ids was raised: that is told by its row alone (L3).
+    void note_mark() { base_.reset(); }
+    void write_note();
     const LineReader::Due& next_due();
     bool has_work() const;
     // Sessions of which this life of the server has heard nothing: what they were told by the last
@@ -215,13 +226,14 @@ private:
         State& of_;
     };
 
+    ServiceRow service_;
     JobsInMemory jobs_;
     Lines lines_;
     JobRows job_rows_{*this};
     std::set<JobId> forgotten_;  // by this group
     std::size_t jobs_bytes_ = 0;
     std::vector<JobId> ended_jobs_;    // met in this group, some of them twice
-    std::vector<JobId> with_history_;  // written in this group, with more than their newest attempt
+    std::vector<JobId> with_history_;  // in this group, with more than their newest attempt
     JobId highest_job_;
     std::map<SessionId, Runs> runs_;
     // Nothing of the session that starts has to be confirmed before this.
@@ -232,6 +244,8 @@ private:
     std::map<DirectoryPlace, SessionId> latest_sessions_;
     std::map<ServerId, ServerRow> servers_;
     std::uint64_t written_tick_ = 0;
+    // What the tables show; empty: a note cannot be written until they are written.
+    std::optional<IdleNote::Base> base_;
     std::optional<LineReader::Due> next_due_;  // since the last group that was written
 };
 

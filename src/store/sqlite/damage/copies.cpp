@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint64_t copy_form = 1;
 constexpr std::int64_t service_id = 0;
 
+}  // namespace
+
 std::string encode_copy(const ServiceRow& s) {
     ByteWriter out;
     out.number(copy_form);
@@ -61,12 +63,13 @@ void decode_copy(std::string_view bytes, ServerRow& s) {
     in.end();
 }
 
-// Of the id as well: a row that has moved is not what it was.
 std::int64_t checksum_of(std::int64_t id, std::string_view body) {
     std::uint64_t hash = 0xcbf29ce484222325ULL ^ static_cast<std::uint64_t>(id);
     for (const char c : body) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
     return static_cast<std::int64_t>(hash >> 1);
 }
+
+namespace {
 
 // What `read` makes of a row; empty if it, or its checksum at `column`, is not good.
 template <class Read>

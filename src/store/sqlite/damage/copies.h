@@ -6,12 +6,21 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "store/engine/damage_book.h"
 #include "store/engine/rows/rows.h"
 #include "store/sqlite/db/statement.h"
 
 namespace perdure::store::sqlite {
+
+// The form of a copy, and of service time in an idle note (db/idle_file.h).
+std::string encode_copy(const ServiceRow& row);
+std::string encode_copy(const ServerRow& row);
+void decode_copy(std::string_view bytes, ServiceRow& row);
+void decode_copy(std::string_view bytes, ServerRow& row);
+// Of the id as well: a row that has moved is not what it was.
+std::int64_t checksum_of(std::int64_t id, std::string_view body);
 
 class Copies {
 public:

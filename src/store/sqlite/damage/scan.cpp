@@ -13,6 +13,8 @@ namespace perdure::store::sqlite {
 namespace {
 
 constexpr std::int64_t rows_of_a_page = 500;
+// That are read with their jobs, besides.
+constexpr std::size_t attempts_of_a_page = 2'000;
 constexpr std::int64_t choices_of_two = 1;
 
 void at_most(const Found& row, int column, std::int64_t max) {
@@ -220,7 +222,9 @@ void DamageScan::check_directory(const Found& row) {
 }
 
 void DamageScan::check_shape(const Found& row) {
-    const auto max = Shapes::number_max(connection_.number("SELECT count(*) FROM shape"));
+    // Counted once: for each row anew it would take as many steps as all of them have pairs.
+    if (shapes_ < 0) shapes_ = connection_.number("SELECT count(*) FROM shape");
+    const auto max = Shapes::number_max(shapes_);
     if (row.number(0) < 1 || row.number(0) > max) fail_corrupt("its number is out of bounds");
     at_most(row, 5, static_cast<std::int64_t>(last_submitter_kind));
 }
@@ -284,12 +288,14 @@ void DamageScan::check_limits_of(const JobRow& job) {
             fail_corrupt("limit `" + name + "` is not there: set it again");
 }
 
-// Everything that is read of a job at any time.
+// Everything that is read of a job at any time. Attempts that are older than that are looked at as
+// rows of their own table.
 void DamageScan::check_job(JobId id) {
     auto job = load_.job(id);
     if (!job) fail_corrupt("it is not there");
-    load_history(load_, *job);
-    for (const auto& attempt : job->attempts) evidence_of(load_, id, attempt);
+    const auto attempts = attempts_in(load_, *job, {});
+    for (const auto& attempt : attempts) evidence_of(load_, id, attempt);
+    attempts_read_ += attempts.size();
     checkpoint_before(load_, *job, job->epoch);
     checkpoint_before(load_, *job, job->epoch.next());
     check_relations(*job);
@@ -329,11 +335,15 @@ DamagePage DamageScan::page_of(const Table& table, const RowKey* after) {
     const auto values = after ? values_of(*after) : std::vector<Value>{};
     auto row = statement.query(values.data(), values.size());
     std::int64_t rows = 0;
+    attempts_read_ = 0;
+    shapes_ = -1;
     while (row.next()) {
         ++rows;
         if (auto found = check(table, row, columns)) page.rows.push_back(std::move(*found));
-        if (rows == rows_of_a_page)
-            page.next = std::string(table.name) + ":" + row_name(key_in(row, columns));
+        const bool is_full = rows == rows_of_a_page || attempts_read_ >= attempts_of_a_page;
+        if (!is_full) continue;
+        page.next = std::string(table.name) + ":" + row_name(key_in(row, columns));
+        break;
     }
     return page;
 }
@@ -354,6 +364,7 @@ DamagePage DamageScan::page(const std::string& from) {
 }
 
 std::optional<Damaged> DamageScan::look_at(const std::string& name, const std::string& row) {
+    shapes_ = -1;
     const auto& all = tables();
     const auto table =
         std::find_if(all.begin(), all.end(), [&](const Table& t) { return name == t.name; });

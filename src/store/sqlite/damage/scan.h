@@ -61,6 +61,8 @@ private:
     DamageBook& book_;
     Loader load_;
     RelationLoader relations_;
+    std::size_t attempts_read_ = 0;  // for this page, with their jobs
+    std::int64_t shapes_ = -1;       // counted for this page; below zero: not yet
 };
 
 }  // namespace perdure::store::sqlite

@@ -16,6 +16,8 @@ struct sqlite3_file;
 
 namespace perdure::store::sqlite {
 
+class IdleFile;
+
 // When so many pages are in the log they are moved into the file: after the answer, by the writer.
 inline constexpr int log_pages_max = 4'000;
 
@@ -73,6 +75,10 @@ public:
         if (read_is_over_ && ++rows_read_ % rows_between_looks == 0) stop_if_over();
     }
 
+    // What is noted beside the database; null: nothing is.
+    void use_notes(IdleFile* notes) { notes_ = notes; }
+    IdleFile* notes() const { return notes_; }
+
     // What its statements have done: about 10 to 60 for each row that is found by its key. Counted
     // only for a caller that has asked for it; for tests.
     void count_steps() { counts_steps_ = true; }
@@ -90,6 +96,7 @@ private:
     sqlite3* handle_ = nullptr;
     std::string path_;
     int log_pages_ = 0;
+    IdleFile* notes_ = nullptr;
     ReadIsOver read_is_over_;
     std::uint64_t rows_read_ = 0;
     bool counts_steps_ = false;

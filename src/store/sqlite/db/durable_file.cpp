@@ -36,8 +36,15 @@ bool is_there(const std::string& path) {
     return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+std::uint64_t size_of(const std::string& path) {
+    std::error_code absent;
+    const auto size = std::filesystem::file_size(path, absent);
+    return absent ? 0 : size;
+}
+
 void remove_database(const std::string& path) {
-    for (const auto* more : {"", "-journal", "-wal", "-shm"}) ::unlink((path + more).c_str());
+    for (const auto* more : {"", "-journal", "-wal", "-shm", "-idle"})
+        ::unlink((path + more).c_str());
 }
 
 }  // namespace perdure::store::sqlite

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "platform/desk.h"
 #include "store/sqlite/db/connection.h"
-#include "store/sqlite/db/desk.h"
 
 namespace perdure::store::sqlite {
 

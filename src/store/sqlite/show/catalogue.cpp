@@ -12,7 +12,8 @@ namespace {
 // A count that cannot be must not be added up.
 constexpr std::int64_t jobs_most = 1'000'000'000'000;
 constexpr int first_count = 3;  // the column of the first state's count
-constexpr int behind_counts = first_count + static_cast<int>(places.size());
+constexpr int submitter_column = first_count + static_cast<int>(places.size());
+constexpr int shape_column = submitter_column + 1;
 
 bool add_counts(const Found& row, QueueLine& line) {
     bool any = false;
@@ -38,10 +39,13 @@ ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing, DamageBook& bo
                          " s.id WHERE s.tenant = ? AND s.queue BETWEEN ? AND ? ORDER BY s.queue"
                          " LIMIT ?"),
       ready_(c, "SELECT job FROM ready WHERE shape = ? AND job < ? LIMIT ?"),
+      first_ready_(c,
+                   "SELECT rank, since FROM ready WHERE shape = ? AND rank > ? ORDER BY rank, since"
+                   " LIMIT 1"),
       queues_(c,
               "SELECT s.queue, s.kind, s.share, t.scheduled, t.ready, t.blocked, t.starting,"
               " t.running, t.waiting, t.succeeded, t.failed, t.cancelled, t.expired, t.quarantined,"
-              " s.submitter FROM shape s LEFT JOIN tally t ON t.shape = s.id"
+              " s.submitter, s.id FROM shape s LEFT JOIN tally t ON t.shape = s.id"
               " WHERE s.tenant = ? AND (s.queue, s.kind, s.share, s.submitter) > (?, ?, ?, ?)"
               " ORDER BY s.queue, s.kind, s.share, s.submitter LIMIT ?"),
       paused_(c,
@@ -54,7 +58,7 @@ ShowCatalogue::ShowCatalogue(Connection& c, const Timing& timing, DamageBook& bo
              "SELECT count(*), max(slot) FROM (SELECT slot FROM limit_holder WHERE tenant = ?"
              " AND name = ? AND slot > ? ORDER BY slot LIMIT ?)"),
       running_(c, "SELECT job, session FROM run WHERE job > ? ORDER BY job LIMIT ?"),
-      sessions_(c, "SELECT id, is_open, tenant FROM session WHERE id > ? ORDER BY id LIMIT ?"),
+      sessions_(c, "SELECT id, is_open FROM session WHERE id > ? ORDER BY id LIMIT ?"),
       key_holder_(c, "SELECT job FROM key_holder WHERE tenant = ? AND key = ? LIMIT ?"),
       limit_holders_(c,
                      "SELECT job FROM limit_holder WHERE tenant = ? AND name = ? ORDER BY slot"
@@ -95,11 +99,18 @@ QueuePiece ShowCatalogue::queues(const std::string& tenant, const QueuePlace& af
     auto row = queues_.query(
         {tenant, after.queue, after.kind, after.share, after.submitter, piece_rows_max});
     while (row.next()) {
-        const QueuePlace at{row.text(0), row.text(1), row.text(2), row.number(behind_counts)};
+        const QueuePlace at{row.text(0), row.text(1), row.text(2), row.number(submitter_column)};
         if (piece.next && at > *piece.next) break;
         QueueLine counted;
         if (add_counts(row, counted)) add_counts(row, lines[at.queue]);
-        if (++rows == piece_rows_max) piece.next = at;
+        const auto ready = counted.jobs[static_cast<std::size_t>(JobState::ready)];
+        if (ready > 0)
+            if (const auto oldest = oldest_ready(row.number(shape_column), rows))
+                lines[at.queue].add_ready(at.kind, ready, *oldest);
+        if (++rows >= piece_rows_max) {
+            piece.next = at;
+            break;
+        }
     }
     for (auto& [name, line] : lines) {
         if (piece.next && name > piece.next->queue) break;
@@ -107,6 +118,20 @@ QueuePiece ShowCatalogue::queues(const std::string& tenant, const QueuePlace& af
         piece.queues.push_back(line);
     }
     return piece;
+}
+
+// A line is in order of priorities, and within each of them in order of time.
+std::optional<ServiceTime> ShowCatalogue::oldest_ready(ShapeId shape, std::uint32_t& rows) {
+    std::optional<ServiceTime> oldest;
+    std::int64_t rank = -1;
+    while (true) {
+        auto row = first_ready_.query({shape, rank});
+        if (!row.next() || row.number(0) <= rank) return oldest;
+        rank = row.number(0);
+        const ServiceTime since{row.number(1)};
+        oldest = std::min(oldest.value_or(since), since);
+        ++rows;
+    }
 }
 
 LimitPiece ShowCatalogue::limits(const std::string& tenant, const LimitPlace& from) {
@@ -155,9 +180,9 @@ WorkerPiece ShowCatalogue::workers(const WorkerQuery& query) {
     while (row.next()) {
         const SessionId id{row.bits(0)};
         if (++rows == piece_rows_max) piece.next = id;
-        if (!row.flag(1) || row.bytes(2) != query.tenant) continue;
+        if (!row.flag(1)) continue;
         const auto session = readable_session(id);
-        if (!session) continue;
+        if (!session || (query.tenant && !serves_tenant(session->offer, *query.tenant))) continue;
         const auto found = running.find(id);
         const auto count = found == running.end() ? 0 : found->second;
         if (auto line = worker_line(*session, count, piece.clock.now, timing_))

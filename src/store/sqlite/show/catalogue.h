@@ -46,13 +46,14 @@ private:
     static std::optional<Entry> newest(const Streams& streams);
     // Nothing: it is not wanted.
     std::optional<JobLine> wanted_line(JobId id, const JobFilter& filter);
+    std::optional<ServiceTime> oldest_ready(ShapeId shape, std::uint32_t& rows);
     std::optional<SessionRow> readable_session(SessionId id);
 
     Connection& connection_;
     Timing timing_;
     DamageBook& book_;
     Loader load_;
-    Statement shape_, shapes_with_ready_, ready_;
+    Statement shape_, shapes_with_ready_, ready_, first_ready_;
     Statement queues_, paused_, limits_, taken_, running_, sessions_, key_holder_, limit_holders_;
 };
 

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "platform/desk.h"
 #include "store/engine/people_views.h"
 #include "store/sqlite/damage/scan.h"
-#include "store/sqlite/db/desk.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/show/catalogue.h"
 #include "store/sqlite/show/ledger.h"
@@ -70,6 +70,7 @@ public:
                 options.people_reads_max) {
         if (options.threads) own_.emplace(options.path, Connection::Access::read);
         if (own_) prepare_reader(*own_);
+        if (own_) own_->use_notes(shared.notes());
         reader_.emplace(own_ ? *own_ : shared, timing, book);
     }
 

@@ -1,5 +1,7 @@
 #include "store/sqlite/show/show.h"
 
+#include <algorithm>
+
 #include "store/engine/apply/ending.h"
 #include "store/engine/rows/history.h"
 #include "store/engine/views.h"
@@ -24,7 +26,7 @@ Show::Show(Connection& c, const Timing& timing, DamageBook& book)
       relations_(c),
       busy_(c, "SELECT 1 FROM jobs_in_state WHERE state BETWEEN ? AND ? AND jobs > 0 LIMIT 1"),
       highest_mark_(c, "SELECT max(id_high_water) FROM server"),
-      jobs_of_(c, "SELECT job FROM run WHERE session = ? ORDER BY assignment, job"),
+      runs_(c, "SELECT job, session FROM run WHERE job > ? ORDER BY job LIMIT ?"),
       timer_wakes_(c,
                    "SELECT wake_at, job FROM timer WHERE wake_at <= ? ORDER BY wake_at, job"
                    " LIMIT ?"),
@@ -37,7 +39,7 @@ Show::Show(Connection& c, const Timing& timing, DamageBook& book)
                  "SELECT wake_at, job FROM run WHERE wake_at <= ? ORDER BY wake_at, job LIMIT ?"),
       ready_wakes_(c,
                    "SELECT wake_at, shape, rank, since FROM ready_wake WHERE wake_at <= ?"
-                   " ORDER BY wake_at"),
+                   " ORDER BY wake_at LIMIT ?"),
       ready_at_(c,
                 "SELECT job FROM ready WHERE shape = ? AND rank = ? AND since = ? AND wake_at = ?"
                 " ORDER BY job LIMIT ?"),
@@ -46,8 +48,12 @@ Show::Show(Connection& c, const Timing& timing, DamageBook& book)
                   "SELECT tenant, kind, name FROM blocked WHERE kind IS NOT NULL AND kind IN (0, 1)"
                   " AND (tenant, kind, name) > (?, ?, ?) ORDER BY tenant, kind, name LIMIT 1"),
       limit_max_(c, "SELECT max FROM limit_max WHERE tenant = ? AND name = ?"),
-      keys_held_(c, "SELECT count(*) FROM key_holder WHERE tenant = ? AND key = ?"),
-      limits_held_(c, "SELECT count(*) FROM limit_holder WHERE tenant = ? AND name = ?"),
+      keys_held_(c,
+                 "SELECT count(*) FROM (SELECT 1 FROM key_holder WHERE tenant = ? AND key = ?"
+                 " LIMIT ?)"),
+      limits_held_(c,
+                   "SELECT count(*) FROM (SELECT 1 FROM limit_holder WHERE tenant = ? AND name = ?"
+                   " LIMIT ?)"),
       blocked_shapes_(c,
                       "SELECT min(shape) FROM blocked WHERE tenant = ? AND kind = ? AND name = ?"
                       " AND shape > ? AND kind IS NOT NULL"),
@@ -102,18 +108,20 @@ JobView Show::job_view(JobRow& job, AttemptWindow attempts) {
     return view;
 }
 
-std::vector<JobId> Show::jobs_of(SessionId session) {
+// No index tells what runs in a session: it would cost every attempt, and be asked for hardly ever.
+void Show::add_runs(const SessionRow& session, JobId behind, SessionView& view) {
     std::vector<JobId> jobs;
-    auto row = jobs_of_.query({session});
-    while (row.next()) jobs.push_back({row.bits(0)});
-    return jobs;
-}
-
-SessionView Show::session_view(const SessionRow& session) {
-    auto view = store::session_view(session, load_.service().clock);
-    for (const auto id : jobs_of(session.id))
+    std::uint32_t rows = 0;
+    auto row = runs_.query({behind, runs_read_max});
+    while (row.next()) {
+        const JobId job{row.bits(0)};
+        if (row.bits(1) == session.id.value) jobs.push_back(job);
+        if (++rows == runs_read_max) view.more_runs = job;
+    }
+    for (const auto id : jobs)
         if (auto run = readable_run(id, session.policy)) view.runs.push_back(std::move(*run));
-    return view;
+    std::sort(view.runs.begin(), view.runs.end(),
+              [](const RunView& a, const RunView& b) { return a.assignment < b.assignment; });
 }
 
 bool Show::is_anything_due(const ServiceRow& row) {
@@ -138,21 +146,21 @@ ServiceView Show::service() {
     return view;
 }
 
-std::optional<SessionView> Show::session(SessionId id) {
+std::optional<SessionView> Show::session(SessionId id, JobId runs_behind) {
     Transaction snapshot(connection_, Transaction::Kind::read);
     const auto row = load_.session(id);
     if (!row) return std::nullopt;
-    return session_view(*row);
+    auto view = store::session_view(*row, load_.service().clock);
+    add_runs(*row, runs_behind, view);
+    return view;
 }
 
-std::optional<SessionView> Show::opening(const StateDirectory& directory) {
+std::optional<SessionId> Show::latest_session(const StateDirectory& directory) {
     Transaction snapshot(connection_, Transaction::Kind::read);
     const auto id = load_.latest_session(directory);
-    if (!id) return std::nullopt;
     // One that is not there, or cannot be understood, leaves nothing to anybody.
-    const auto row = readable_session(*id);
-    if (!row) return std::nullopt;
-    return session_view(*row);
+    if (!id || !readable_session(*id)) return std::nullopt;
+    return id;
 }
 
 std::optional<OwnerView> Show::owner(SessionId id) {

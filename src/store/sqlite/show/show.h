@@ -10,18 +10,19 @@
 
 #include "core/ownership/timing.h"
 #include "ports/views.h"
+#include "store/engine/overdue.h"
 #include "store/sqlite/tables/load.h"
 #include "store/sqlite/tables/load_relations.h"
 
 namespace perdure::store::sqlite {
 
-class Show {
+class Show : private OverdueReader {
 public:
     Show(Connection& connection, const Timing& timing, DamageBook& book);
 
     ServiceView service();
-    std::optional<SessionView> session(SessionId id);
-    std::optional<SessionView> opening(const StateDirectory& directory);
+    std::optional<SessionView> session(SessionId id, JobId runs_behind);
+    std::optional<SessionId> latest_session(const StateDirectory& directory);
     OverdueView overdue(WallTime wall, std::uint32_t limit);
     std::optional<OwnerView> owner(SessionId id);
     // Those that exist and can be understood.
@@ -33,7 +34,6 @@ public:
     AuditView audit(const AuditPlace& after, std::uint32_t limit);
 
 private:
-    using Wake = std::pair<ServiceTime, JobId>;
     using WorkerPolicy = std::shared_ptr<const PolicyChoice>;
 
     JobRow job_that_exists(JobId id);
@@ -42,7 +42,7 @@ private:
     WorkerPolicy worker_policy_of(const JobRow& running);
     RunView run_view(JobRow& job, WorkerPolicy worker_policy);
     JobView job_view(JobRow& job, AttemptWindow attempts);
-    SessionView session_view(const SessionRow& row);
+    void add_runs(const SessionRow& session, JobId behind, SessionView& view);
     void add_audited(JobId id, AuditView& view);
     // False: there are more, and it is said where.
     bool add_holders(const std::optional<HolderView>& after, AuditView& view);
@@ -50,15 +50,15 @@ private:
                      AuditView& view);
     void add_jobs(JobId after, std::uint32_t limit, AuditView& view);
     void add_debts(AuditView& view);
-    std::vector<JobId> jobs_of(SessionId session);
 
-    void add_waiting(WallTime wall, std::uint32_t limit, OverdueView& view);
-    std::vector<Wake> wakes(ServiceTime now, std::uint32_t limit);
-    void add_ready_wakes(ServiceTime now, std::uint32_t limit, std::vector<Wake>& wakes);
-    void add_free_things(std::uint32_t limit, OverdueView& view);
-    std::optional<Thing> thing_after(const std::optional<Thing>& last);
-    std::uint32_t free_of(const Thing& thing);
-    bool is_overlooked(const Thing& thing);
+    // overdue.cpp
+    std::vector<Wake> wakes(ServiceTime now, std::uint32_t max) override;
+    void add_ready_wakes(ServiceTime now, std::uint32_t max, std::vector<Wake>& wakes);
+    std::vector<JobId> dates(WallTime wall, std::uint32_t max) override;
+    std::optional<Thing> blocked_thing(const std::optional<Thing>& behind) override;
+    std::optional<ShapeId> blocked_shape(const Thing& thing, ShapeId behind) override;
+    std::uint32_t free_of(const Thing& thing) override;
+    std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
     bool is_anything_due(const ServiceRow& row);
 
     Connection& connection_;
@@ -66,10 +66,10 @@ private:
     DamageBook& book_;
     Loader load_;
     RelationLoader relations_;
-    std::optional<Thing> looked_at_;  // the last thing that a sweep has compared
+    OverdueViews overdue_;
 
     Statement busy_, highest_mark_;
-    Statement jobs_of_;
+    Statement runs_;
     Statement timer_wakes_, blocked_wakes_, wait_wakes_, run_wakes_, ready_wakes_, ready_at_,
         dates_;
     Statement next_thing_, limit_max_, keys_held_, limits_held_, blocked_shapes_, wanting_;

@@ -1,4 +1,5 @@
 // What the engine has in memory from its start on.
+#include "store/sqlite/db/idle_file.h"
 #include "store/sqlite/tables/sqlite_tables.h"
 
 namespace perdure::store::sqlite {
@@ -6,6 +7,11 @@ namespace perdure::store::sqlite {
 Contents SqliteTables::contents() {
     Contents contents;
     contents.service = small_.copies.service();
+    if (auto* notes = connection_.notes()) {
+        notes->keep_what_goes_with(contents.service);
+        notes->add_to(contents.service);
+        contents.noted = notes->heard();
+    }
     contents.servers = small_.copies.servers();
     contents.highest_job = {
         static_cast<std::uint64_t>(connection_.number("SELECT max(id) FROM job"))};

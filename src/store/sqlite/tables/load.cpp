@@ -1,6 +1,7 @@
 #include "store/sqlite/tables/load.h"
 
 #include "store/engine/rows/codec.h"
+#include "store/sqlite/db/idle_file.h"
 
 namespace perdure::store::sqlite {
 namespace {
@@ -122,7 +123,8 @@ void put_wait(const Found& row, JobRow& job) {
 }  // namespace
 
 Loader::Loader(Connection& c)
-    : service_(c,
+    : connection_(c),
+      service_(c,
                "SELECT tick, now_at, grace_until, keeper, keeper_epoch, keeper_deadline, wall_on,"
                " servers_used, id_high_water, repairs, fenced, last_recovery, made_id_high_water"
                " FROM service"),
@@ -176,13 +178,17 @@ ServiceRow service_of(const Found& row) {
 ServiceRow Loader::service() {
     auto row = service_.query({});
     if (!row.next()) fail_corrupt("the row of service time is missing");
-    return service_of(row);
+    auto service = service_of(row);
+    if (const auto* notes = connection_.notes()) notes->add_to(service);
+    return service;
 }
 
 std::optional<SessionRow> Loader::session(SessionId id) {
     auto row = session_.query({id});
     if (!row.next()) return std::nullopt;
-    return session_of(row);
+    auto session = session_of(row);
+    if (const auto* notes = connection_.notes()) notes->add_to(session);
+    return session;
 }
 
 std::vector<SessionRow> Loader::sessions(DamageBook& book) {
@@ -192,7 +198,9 @@ std::vector<SessionRow> Loader::sessions(DamageBook& book) {
         auto read = book.unless_damaged(
             [&] { return session_of(row); },
             [&] { return damaged_row("session", std::to_string(row.number(0))); });
-        if (read) all.push_back(std::move(*read));
+        if (!read) continue;
+        if (const auto* notes = connection_.notes()) notes->add_to(*read);
+        all.push_back(std::move(*read));
     }
     return all;
 }

@@ -21,8 +21,8 @@ class Loader : public JobReader {
 public:
     explicit Loader(Connection& connection);
 
+    // Of both: as it is noted, if that is newer (db/idle_file.h).
     ServiceRow service();
-
     std::optional<SessionRow> session(SessionId id);
     // Those that can be understood; the others are noted.
     std::vector<SessionRow> sessions(DamageBook& book);
@@ -51,6 +51,7 @@ private:
     bool find_place(JobRow& job);
     bool find_ready(JobRow& job);
 
+    const Connection& connection_;
     Statement service_, session_, sessions_, latest_session_, idempotency_;
     Statement job_, submits_, next_wake_, next_date_, history_, large_;
     Statement run_, outcome_, timer_, blocked_, wait_, ready_, line_;

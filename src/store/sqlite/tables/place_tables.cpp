@@ -219,12 +219,12 @@ void PlaceTables::enter(JobRow& job) {
     if (!job.stored)
         insert_job_.add({job.id, job.shape, job.body_hash.low, high_of(job.body_hash),
                          job.submitted_at, Value::blob(encode(*job.spec))});
-    for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) {
-        auto& attempt = job.attempts[i];
-        if (!attempt.unsaved) continue;
-        history_.save(job.id, attempt);
+    const auto save = [&](AttemptRow& attempt) {
+        if (attempt.unsaved) history_.save(job.id, attempt);
         attempt.unsaved = false;
-    }
+    };
+    for (auto& attempt : job.older) save(attempt);
+    for (std::size_t i = 0; i + 1 < job.attempts.size(); ++i) save(job.attempts[i]);
     insert(job);
     job.mark_stored();
 }

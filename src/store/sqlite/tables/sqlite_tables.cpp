@@ -1,6 +1,7 @@
 #include "store/sqlite/tables/sqlite_tables.h"
 
 #include "base/assert.h"
+#include "store/sqlite/db/idle_file.h"
 
 namespace perdure::store::sqlite {
 
@@ -40,6 +41,13 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
     if (set.tidy) places_.tidy_wakes();
     set.clear();
 }
+
+bool SqliteTables::takes_notes() const {
+    const auto* notes = connection_.notes();
+    return notes && notes->is_open();
+}
+
+bool SqliteTables::write_note(const IdleNote& note) { return connection_.notes()->write(note); }
 
 bool SqliteTables::has_job(JobId id) {
     Statement known(connection_, "SELECT 1 FROM job WHERE id = ?");

@@ -27,6 +27,8 @@ public:
     void begin() override;
     void commit() override;
     void write(WriteSet& set, JobId& at) override;
+    bool takes_notes() const override;
+    bool write_note(const IdleNote& note) override;
     void write_one_by_one() override { places_.write_one_by_one(); }
     bool has_job(JobId id) override;
     // In simulations: there a late load is a broken invariant (G1).

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "ports/task.h"
 
-namespace perdure::store::sqlite {
+namespace perdure {
 
 // The answer to a call, which whoever asked has not got yet. Exactly one of these, once.
 class Answer {
@@ -123,4 +123,4 @@ private:
     std::optional<boost::asio::thread_pool> thread_;
 };
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure
