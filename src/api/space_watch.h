@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/metrics_text.h"
 #include "base/time.h"
-#include "core/storage/reserve.h"
+#include "core/storage/storage.h"
 #include "ports/space.h"
 
 namespace perdure {

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/assert.h"
-#include "base/id_time.h"
 
 namespace perdure {
 namespace {

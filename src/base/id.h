@@ -54,4 +54,8 @@ private:
     std::uint64_t last_;
 };
 
+// When an id was drawn: to the millisecond, by the clock of the server that drew it. Too late
+// while that clock had been set back, because ids never go back.
+WallTime time_of_id(std::uint64_t id);
+
 }  // namespace perdure

@@ -1,7 +1,5 @@
 #include "base/id.h"
 
-#include "base/id_time.h"
-
 #include <gtest/gtest.h>
 
 #include <set>

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <thread>
 
-#include "bench/look_again.h"
+#include "bench/deadline.h"
 #include "testbed/stopwatch.h"
 
 namespace perdure::bench {

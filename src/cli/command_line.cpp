@@ -8,7 +8,7 @@
 #include <map>
 #include <memory>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "config/settings.h"
 
 namespace perdure::cli {

@@ -6,7 +6,6 @@
 #include "cli/job/chosen_jobs.h"
 #include "cli/job/commands.h"
 #include "cli/job/job_options.h"
-#include "cli/job/relation_commands.h"
 #include "cli/local/commands.h"
 #include "cli/recovery/commands.h"
 

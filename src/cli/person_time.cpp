@@ -7,7 +7,7 @@
 #include <chrono>
 #include <optional>
 
-#include "base/trim.h"
+#include "base/words.h"
 #include "wire/text_time.h"
 
 namespace perdure::cli {

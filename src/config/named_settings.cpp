@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "core/job/submit.h"
 #include "wire/policy_text.h"
 
@@ -94,15 +94,15 @@ bool NamedSettings::owns(std::string_view name) {
     return false;
 }
 
-Result<void> NamedSettings::put(std::string_view full, Part part, bool is_json) {
+Result<void> NamedSettings::put(std::string_view full, Part part, Form form) {
     const auto [group, name, field] = parts_of(full);
     const auto& place = part.origin.place;
     const bool of_worker = group == "workers.";
     if (of_worker && !is_name_of_worker(name)) return bad_name_of_worker(place, name);
     if (!of_worker && !is_name(name)) return bad_name(place, name);
-    if (group == "policies.") return put_policy(full, std::move(part), is_json);
+    if (group == "policies.") return put_policy(full, std::move(part), form);
     if (group == "queues." && field == "weight") {
-        if (is_json || !weight_of(part.text))
+        if (form == Form::json || !weight_of(part.text))
             return refused(place, fmt::format("{} must be a whole number from 1 to {}, not {}",
                                               full, weight_max, part.text));
         weights_[name] = std::move(part);
@@ -113,23 +113,24 @@ Result<void> NamedSettings::put(std::string_view full, Part part, bool is_json) 
         return unknown(place, full,
                        fmt::format("{}{}.{}", group, name, is_weight ? "weight" : "policy"));
     }
-    if (is_json) return refused(place, fmt::format("{} must be the name of a policy", full));
+    if (form == Form::json)
+        return refused(place, fmt::format("{} must be the name of a policy", full));
     (of_worker ? workers_ : group == "queues." ? queues_ : kinds_)[name] = std::move(part);
     return {};
 }
 
-Result<void> NamedSettings::put_policy(std::string_view full, Part part, bool is_json) {
+Result<void> NamedSettings::put_policy(std::string_view full, Part part, Form form) {
     const auto [group, name, field] = parts_of(full);
     const auto& place = part.origin.place;
     if (is_built_in(name))
         return refused(place,
                        fmt::format("{} is built in and stays as it is; choose another name", name));
-    if (field == "base" && !is_json) {
+    if (field == "base" && form == Form::words) {
         if (!is_built_in(part.text))
             return refused(place, fmt::format("{} must be default, never or forever, not \"{}\"",
                                               full, part.text));
         policies_[name].base = std::move(part);
-    } else if (field == "rules" && is_json) {
+    } else if (field == "rules" && form == Form::json) {
         policies_[name].rules = std::move(part);
     } else if (field == "rules" || field == "base") {
         return refused(place, fmt::format("{} must be {}", full,
@@ -149,13 +150,14 @@ Result<void> NamedSettings::take(const FileEntry& entry, const std::string& path
     part.text = value_text(entry.value);
     const auto* words = std::get_if<std::vector<std::string>>(&entry.value);
     if (words && words->empty()) part.text = "[]";  // a list of nothing is one of rules, too
-    return put(entry.name, std::move(part), entry.is_json || (words && words->empty()));
+    const bool is_json = entry.is_json || (words && words->empty());
+    return put(entry.name, std::move(part), is_json ? Form::json : Form::words);
 }
 
 Result<void> NamedSettings::take_flag(const std::string& name, const std::string& value,
                                       const std::string& flag) {
     Part part{.text = value, .origin = {Origin::Kind::flag, flag}, .lines = {}, .path = ""};
-    if (!name.starts_with(groups[0])) return put(name, std::move(part), false);
+    if (!name.starts_with(groups[0])) return put(name, std::move(part), Form::words);
     const auto policy = name.substr(groups[0].size());
     if (!is_name(policy)) return bad_name(flag, policy);
     policies_[policy] = {.base = {}, .rules = {}, .whole = std::move(part)};

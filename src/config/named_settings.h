@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "config/origin.h"
 #include "config/toml_file.h"
+#include "config/value.h"
 #include "core/job/turns.h"
 #include "core/policy/policy_book.h"
 
@@ -56,8 +56,9 @@ private:
         std::optional<Part> rules;
         std::optional<Part> whole;  // from a flag
     };
-    Result<void> put(std::string_view name, Part part, bool is_json);
-    Result<void> put_policy(std::string_view name, Part part, bool is_json);
+    enum class Form { words, json };
+    Result<void> put(std::string_view name, Part part, Form form);
+    Result<void> put_policy(std::string_view name, Part part, Form form);
     Result<void> settle_policy(const std::string& name, const Policy& policy, Settled& into) const;
 
     std::map<std::string, Policy> policies_;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "config/settings.h"
 #include "core/access/access.h"
 #include "core/job/webhook.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "config/check.h"
 #include "config/toml_file.h"
 

@@ -11,8 +11,8 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "config/named_settings.h"
-#include "config/origin.h"
 #include "config/settings.h"
+#include "config/value.h"
 
 namespace perdure {
 

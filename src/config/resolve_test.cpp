@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "base/nearest.h"
+#include "base/words.h"
 
 namespace perdure::resolve_test {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/words.h"
 #include "wire/text_time.h"
 
 namespace perdure {
@@ -17,12 +18,6 @@ std::optional<Number> take_number(std::string_view& text) {
     if (read.ec != std::errc() || text.empty() || text.front() == '-') return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
     return number;
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
 }
 
 }  // namespace

@@ -35,4 +35,11 @@ std::vector<std::string> split_list(std::string_view text);
 // For people: lists with commas, durations as duration_text().
 std::string value_text(const Value& value);
 
+// Where the value of a setting came from.
+struct Origin {
+    enum class Kind { standard, file, environment, flag } kind = Kind::standard;
+    std::string place;  // "perdure.toml:3", "PERDURE_DATA", "--data"; empty for a default
+};
+std::string_view to_string(Origin::Kind kind);
+
 }  // namespace perdure

@@ -77,7 +77,7 @@ Result<Opened> open_state(const HostOptions& options) {
     auto folder = StateFolder::open(options.directory);
     if (!folder) return folder.error();
     if (auto open = open_the_way(**folder, options); !open) return open.error();
-    auto life = (*folder)->begin_life(true);
+    auto life = (*folder)->begin_life(StateFolder::Begins::in_a_new_process);
     if (!life) return life.error();
     become_subreaper();
     Opened opened{.folder = *folder, .life = *life};
@@ -189,7 +189,9 @@ void Host::take_over(const Found& found) {
 }
 
 Task<Result<std::uint64_t>> Host::next_life(Self self) {
-    auto work = [folder = self->folder_] { return folder->begin_life(false); };
+    auto work = [folder = self->folder_] {
+        return folder->begin_life(StateFolder::Begins::in_the_same_process);
+    };
     const auto life = co_await on_pool(self->pool_, self->executor_, std::move(work));
     if (!life) co_return life.error();
     co_return life->number;

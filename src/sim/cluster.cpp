@@ -144,10 +144,15 @@ void Cluster::restart_worker_after(std::size_t i, Duration wait) {
     });
 }
 
-void Cluster::drain_worker(std::size_t i, bool detach) {
-    auto& node = *workers_[i];
-    if (!node.worker) return;
-    detach ? node.worker->detach() : node.worker->drain();
+void Cluster::drain_worker(std::size_t i) {
+    if (!workers_[i]->worker) return;
+    workers_[i]->worker->drain();
+    await_stop(i, parts_.world.now() + parts_.plan.timing.drain + seconds(15));
+}
+
+void Cluster::detach_worker(std::size_t i) {
+    if (!workers_[i]->worker) return;
+    workers_[i]->worker->detach();
     await_stop(i, parts_.world.now() + parts_.plan.timing.drain + seconds(15));
 }
 

@@ -70,7 +70,8 @@ public:
     void start_worker(std::size_t i);
     // kill -9 of the worker; its watchdog starts it again after `restart`, if given.
     void kill_worker(std::size_t i, std::optional<Duration> restart);
-    void drain_worker(std::size_t i, bool detach);
+    void drain_worker(std::size_t i);
+    void detach_worker(std::size_t i);
     void reboot_host(std::size_t i, Duration down);
     void pause_worker(std::size_t i);
     void resume_worker(std::size_t i);

@@ -98,7 +98,7 @@ void Nemesis::strike_process(Fault fault) {
             return cluster_.reboot_host(w, rng_.between(seconds(2), seconds(30)));
         case Fault::deaf_worker:
             return cluster_.worker(w).host->hang_until(cluster_.parts().world.now() + pause);
-        default: return cluster_.drain_worker(w, rng_.chance(0.7));
+        default: return rng_.chance(0.7) ? cluster_.detach_worker(w) : cluster_.drain_worker(w);
     }
 }
 

@@ -17,7 +17,6 @@
 
 #include "base/exit_code.h"
 #include "core/worker/restart.h"
-#include "core/worker/sign_of_life.h"
 #include "platform/system_time.h"
 #include "watchdog/child_process.h"
 #include "watchdog/leftovers.h"

@@ -1,6 +1,6 @@
 #include "webhook/message.h"
 
-#include "base/id_time.h"
+#include "base/id.h"
 #include "wire/json_writer.h"
 #include "wire/relation_json.h"
 #include "wire/text_time.h"

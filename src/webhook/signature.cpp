@@ -9,7 +9,7 @@
 
 #include <array>
 
-#include "base/trim.h"
+#include "base/words.h"
 #include "wire/base64.h"
 
 namespace perdure {

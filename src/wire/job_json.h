@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/job/batch.h"
 #include "core/job/job.h"
+#include "core/job/submit.h"
 #include "core/policy/policy_book.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"

@@ -4,7 +4,7 @@
 
 #include <boost/json/value.hpp>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "core/job/submit.h"
 #include "core/policy/custom_policy.h"
 #include "wire/policy_text.h"

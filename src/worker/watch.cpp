@@ -24,7 +24,7 @@ Watch::Watch(WorkerContext& context, AttemptTable& table, Supervisor& supervisor
 
 Task<void> Watch::run() {
     while (!context_.stop.requested()) {
-        kill_overdue(false);
+        kill_overdue(When::any_time);
         tell_shims();
         supervisor_.give_up_old_progress();
         ring_for_expired_goes();
@@ -39,13 +39,13 @@ void Watch::tell_shims() {
     }
 }
 
-void Watch::kill_overdue(bool about_to_speak) {
+void Watch::kill_overdue(When when) {
     const auto now = context_.now();
     std::vector<AttemptKey> overdue;  // hardly ever any: this is looked at before every call
     for (const auto& [key, attempt] : table_.all()) {
         if (attempt.phase == Attempt::Phase::ended) continue;
         auto facts = kill_facts(attempt, now);
-        facts.about_to_speak = about_to_speak;
+        facts.about_to_speak = when == When::before_speaking;
         const auto kill = decide_worker_kill(facts, context_.options.timing);
         if (!kill.at || now < *kill.at) continue;
         reached<"worker_killed_for_a_lease">();

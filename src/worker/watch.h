@@ -18,12 +18,13 @@ public:
     Task<void> run();
     // Right before anything is said to a server: the host may have slept past its leases, and
     // nothing that is overdue may be alive when it speaks (O7).
-    void before_speaking() { kill_overdue(true); }
+    void before_speaking() { kill_overdue(When::before_speaking); }
     // Every shim sees that the worker lives, and the lease that its own attempt is sure of.
     void tell_shims();
 
 private:
-    void kill_overdue(bool about_to_speak);
+    enum class When { any_time, before_speaking };
+    void kill_overdue(When when);
     void ring_for_expired_goes();
     Duration until_next() const;
 

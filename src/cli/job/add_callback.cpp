@@ -4,8 +4,8 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
+#include "cli/job/commands.h"
 #include "cli/job/job_options.h"
-#include "cli/job/relation_commands.h"
 #include "cli/job/submitting.h"
 
 namespace perdure::cli {

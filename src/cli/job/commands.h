@@ -1,4 +1,4 @@
-// The commands about single jobs, each in the file of its name.
+// The commands about jobs, each in the file of its name.
 #pragma once
 
 #include "cli/context.h"
@@ -17,5 +17,10 @@ ExitCode hold_jobs(Context& context);
 ExitCode unhold_jobs(Context& context);
 ExitCode show_logs(Context& context);
 ExitCode explain_job(Context& context);
+
+// Those that relate jobs to each other.
+ExitCode add_callback(Context& context);
+ExitCode submit_serial(Context& context);
+ExitCode submit_parallel(Context& context);
 
 }  // namespace perdure::cli

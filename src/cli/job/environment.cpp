@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "base/trim.h"
+#include "base/words.h"
 #include "core/job/secret.h"
 
 namespace perdure::cli {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "cli/answer.h"
 #include "cli/job/commands.h"
 #include "cli/table.h"

@@ -1,7 +1,7 @@
 // perdure explain [CODE]: what an error means and what to do, without a server or the sources.
 #include <fmt/format.h>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "cli/local/commands.h"
 #include "cli/local/error_pages.h"
 

@@ -17,8 +17,8 @@
 #include <span>
 
 #include "base/time.h"
-#include "core/job/batch.h"
 #include "core/job/job.h"
+#include "core/job/submit.h"
 
 namespace perdure {
 

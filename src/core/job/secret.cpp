@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/trim.h"
+#include "base/words.h"
 #include "core/job/submit.h"
 
 namespace perdure {

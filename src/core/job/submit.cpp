@@ -249,4 +249,15 @@ IdempotencyDecision decide_idempotency(const IdempotencyFacts& f) {
     return {Kind::same_job, "C5/same_job"};
 }
 
+std::shared_ptr<const JobSpec> with_found(std::shared_ptr<const JobSpec> asked,
+                                          const std::map<JobId, JobId>& found) {
+    if (asked->after.empty()) return asked;
+    auto spec = *asked;
+    for (auto& after : spec.after) {
+        const auto other = found.find(after.job);
+        if (other != found.end()) after.job = other->second;
+    }
+    return std::make_shared<const JobSpec>(std::move(spec));
+}
+
 }  // namespace perdure

@@ -1,7 +1,10 @@
 // Submitting: is what was asked a job we can keep our promises about? And has it been asked before?
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,5 +43,22 @@ struct IdempotencyDecision {
     std::string_view rule;
 };
 IdempotencyDecision decide_idempotency(const IdempotencyFacts& facts);
+
+// --- batches: jobs that are submitted together, all or none --------------------------------------
+
+// The tenants of the jobs that come before one in its batch, by the ids under which they are asked
+// for.
+using EarlierInBatch = std::map<JobId, std::string>;
+
+// An entry of JobSpec::after that means an earlier job of the same batch, which has no id yet.
+struct AfterEarlier {
+    std::size_t position = 0;  // in `after`
+    std::uint32_t index = 0;   // in the batch
+};
+
+// A job that waits for an earlier one of its batch, which an idempotency key has found to be
+// another job: it waits for that one (C5).
+std::shared_ptr<const JobSpec> with_found(std::shared_ptr<const JobSpec> asked,
+                                          const std::map<JobId, JobId>& found);
 
 }  // namespace perdure

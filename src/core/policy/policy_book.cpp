@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/nearest.h"
+#include "base/words.h"
 #include "base/zoo.h"
 
 namespace perdure {

@@ -52,4 +52,10 @@ ChildEndDecision decide_child_end(const ChildEndFacts& facts) {
     return {Kind::again, back_off(facts.in_a_row), true, "L1/restart_after_short_life"};
 }
 
+bool decide_sign_of_life(std::span<const ChildLoopFacts> children) {
+    return std::ranges::all_of(children, [](const ChildLoopFacts& child) {
+        return !child.ready || child.stopping || child.alive;
+    });
+}
+
 }  // namespace perdure

@@ -1,7 +1,9 @@
-// Restarting our own processes: what a watchdog does when one of its children has ended (L1).
+// Restarting our own processes: what a watchdog does when one of its children has ended (L1), and
+// when it may say that all of them are alive.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/exit_code.h"
@@ -28,5 +30,17 @@ struct ChildEndDecision {
 };
 
 ChildEndDecision decide_child_end(const ChildEndFacts& facts);
+
+// A sign of life for whoever watches the watchdog: it must mean that the loops of its children
+// turn, not only its own.
+
+struct ChildLoopFacts {
+    bool ready = false;     // in this life; before, it has no loop yet
+    bool stopping = false;  // told to stop: it has a time limit of its own
+    bool alive = false;     // has said so since the last sign of life
+};
+
+// False: one of them is silent. The sign is due, and is given when that one has spoken.
+bool decide_sign_of_life(std::span<const ChildLoopFacts> children);
 
 }  // namespace perdure

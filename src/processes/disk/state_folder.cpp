@@ -130,31 +130,33 @@ StateFolder::LifeFile StateFolder::read_life() {
     return life;
 }
 
-int StateFolder::write_life(bool durably) {
+int StateFolder::write_life(Durability durability) {
     std::string text;
     append_record(text, "number", std::to_string(life_.number));
     append_record(text, "boot", life_.boot);
     append_record(text, "clean", life_.clean ? "1" : "0");
     for (const auto at : life_.crashes) append_record(text, "crash", at.us);
     // The new text is complete or not there: a rename is atomic, synced or not.
-    if (durably) return attempt_files::write_durably(root_.get(), life_name, text);
+    if (durability == Durability::synced)
+        return attempt_files::write_durably(root_.get(), life_name, text);
     if (const int failed = attempt_files::write_plainly(root_.get(), "life.next", text))
         return failed;
     return ::renameat(root_.get(), "life.next", root_.get(), life_name) == 0 ? 0 : errno;
 }
 
-Result<Life> StateFolder::begin_life(bool new_process) {
+Result<Life> StateFolder::begin_life(Begins begins) {
     const std::lock_guard hold(life_mutex_);
     const auto now = shim_boot_now();
     // After a reboot nobody knows how the last life ended: most likely it was the machine's end.
     if (life_.boot != identity_.boot) life_.crashes.clear();
-    const bool crashed = new_process && !life_.clean && life_.boot == identity_.boot;
+    const bool crashed =
+        begins == Begins::in_a_new_process && !life_.clean && life_.boot == identity_.boot;
     if (crashed) life_.crashes.push_back(now);
     life_.crashes = crashes_in_a_row(std::move(life_.crashes), now);
     life_.boot = identity_.boot;
     life_.clean = false;
     ++life_.number;
-    if (const int failed = write_life(true))
+    if (const int failed = write_life(Durability::synced))
         return error(Errc::unavailable, std::string("life number: ") + ::strerror(failed));
     return Life{life_.number, {.follows_a_crash = crashed, .crashes = life_.crashes}};
 }
@@ -162,7 +164,7 @@ Result<Life> StateFolder::begin_life(bool new_process) {
 void StateFolder::stopped_cleanly() {
     const std::lock_guard hold(life_mutex_);
     life_.clean = true;
-    write_life(false);
+    write_life(Durability::left_to_the_system);
 }
 
 std::uint64_t StateFolder::life_number() {

@@ -35,8 +35,9 @@ public:
     // conflict: another worker holds the lock. forbidden: it is not ours alone (A1).
     static Result<std::shared_ptr<StateFolder>> open(const std::string& path);
 
-    // Raises the number durably. `new_process` is false within one process: no life has crashed.
-    Result<Life> begin_life(bool new_process);
+    // Raises the number durably. Within one process no life has crashed.
+    enum class Begins { in_a_new_process, in_the_same_process };
+    Result<Life> begin_life(Begins begins);
     void stopped_cleanly();
     std::uint64_t life_number();
     // Jobs of another user reach their own directories, and can list none.
@@ -70,7 +71,8 @@ private:
     Result<void> open_root(const std::string& given);
     Result<void> lock_and_open(const std::string& path);
     LifeFile read_life();
-    int write_life(bool durably);
+    enum class Durability { synced, left_to_the_system };
+    int write_life(Durability durability);
 
     std::vector<std::string> notes_;
     Fd root_;

@@ -69,4 +69,14 @@ SweepReport report_of(const Swept& swept, const SessionNames& workers) {
     return report;
 }
 
+Task<SessionNames> names_of_workers(Store& store, std::vector<SessionId> sessions) {
+    SessionNames names;
+    for (const auto id : sessions) {
+        if (names.contains(id)) continue;
+        auto session = co_await store.owner(id);
+        if (session) names[id] = session->worker;
+    }
+    co_return names;
+}
+
 }  // namespace perdure

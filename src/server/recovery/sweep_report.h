@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/id.h"
+#include "ports/catalogue.h"
 #include "ports/store.h"
-#include "server/sessions/session_names.h"
+#include "ports/task.h"
 
 namespace perdure {
 
@@ -27,5 +29,8 @@ struct SweepReport {
 };
 
 SweepReport report_of(const Swept& swept, const SessionNames& workers);
+
+// The workers behind sessions, for people. Sessions that are not there any more are left out.
+Task<SessionNames> names_of_workers(Store& store, std::vector<SessionId> sessions);
 
 }  // namespace perdure

@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/storage/backup.h"
+#include "core/storage/storage.h"
 #include "store/sqlite/db/durable_file.h"
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/db/open.h"

@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "core/job/hold_after_restore.h"
+#include "core/storage/storage.h"
 #include "store/sqlite/data_directory.h"
 #include "store/sqlite/db/durable_file.h"
 #include "store/sqlite/db/open.h"

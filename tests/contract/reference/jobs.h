@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/job/aftermath.h"
-#include "core/job/batch.h"
+#include "core/job/submit.h"
 #include "tests/contract/reference/sessions.h"
 
 namespace perdure::reference {

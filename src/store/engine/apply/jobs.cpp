@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/zoo.h"
-#include "core/job/batch.h"
 #include "core/job/submit.h"
 #include "core/ownership/presence.h"
 #include "store/engine/apply/apply.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "core/job/batch.h"
+#include "core/job/submit.h"
 #include "ports/changes.h"
 #include "store/engine/state/state.h"
 

@@ -1,4 +1,4 @@
-#include "bench/look_again.h"
+#include "bench/deadline.h"
 
 #include <gtest/gtest.h>
 
