@@ -55,9 +55,11 @@ void append_waiting(MetricsText& out, const Overview& overview, const std::strin
         std::uint64_t untaken = 0;
         for (const auto& [kind, count] : line.ready_kinds) {
             const Shape shape{.tenant = tenant, .queue = line.queue, .kind = kind};
-            const bool is_taken =
-                std::any_of(overview.workers.begin(), overview.workers.end(),
-                            [&](const WorkerLine& w) { return matches(w.offer, shape); });
+            // Whose jobs a worker takes is not counted here: `perdure why` tells that.
+            const bool is_taken = std::any_of(
+                overview.workers.begin(), overview.workers.end(), [&](const WorkerLine& w) {
+                    return matches(w.offer, shape) || refuses_submitter(w.offer, shape);
+                });
             if (!is_taken) untaken += count;
         }
         if (untaken > 0) out.sample({{"queue", line.queue}}, untaken);
