@@ -27,7 +27,8 @@ ExitCode run_job(Context& context) {
         context.args.one("idempotency-key").value_or(new_idempotency_key(context.world));
     set_key(*job, key);
 
-    const auto submitted = submit_surely(context, boost::json::serialize(*job), key, Origin::typed);
+    const auto submitted =
+        submit_surely(context, boost::json::serialize(*job), key, JobSource::typed);
     if (!submitted.body) return submitted.code;
     const auto id = text_of(*submitted.body, "id");
     context.world.remember_job(id);

@@ -55,7 +55,8 @@ ExitCode submit_jobs(Context& context) {
         auto job = job_from(context);
         if (!job) return not_made(context, job.error());
         set_key(*job, key);
-        auto submitted = submit_surely(context, boost::json::serialize(*job), key, Origin::typed);
+        auto submitted =
+            submit_surely(context, boost::json::serialize(*job), key, JobSource::typed);
         return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
                               : submitted.code;
     }
@@ -64,7 +65,7 @@ ExitCode submit_jobs(Context& context) {
     add_keys(*jobs, key);
     boost::json::object body;
     body["jobs"] = std::move(*jobs);
-    auto submitted = submit_surely(context, boost::json::serialize(body), key, Origin::file);
+    auto submitted = submit_surely(context, boost::json::serialize(body), key, JobSource::file);
     return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
                           : submitted.code;
 }

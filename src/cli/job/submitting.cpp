@@ -20,17 +20,17 @@ bool is_worth_a_repetition(unsigned status) {
 struct Refusal {
     const Error& why;
     std::string_view path;
-    Origin origin;
+    JobSource source;
 };
 
 ExitCode refused(Context& context, const Refusal& refusal) {
     const auto option =
-        refusal.origin == Origin::typed ? option_of_path(refusal.path) : std::string_view();
+        refusal.source == JobSource::typed ? option_of_path(refusal.path) : std::string_view();
     auto why = refusal.why;
     if (!option.empty()) why.what = fmt::format("{}: {}", option, why.what);
     const auto code = context.term.fail(why, option.empty() ? refusal.path : "");
     // A folder that was passed along is a part of the request, too.
-    if (why.code == Errc::conflict && refusal.origin == Origin::typed &&
+    if (why.code == Errc::conflict && refusal.source == JobSource::typed &&
         context.args.flag("idempotency-key") && !context.args.flag("cwd"))
         context.term.say(
             "the folder is a part of the request: to repeat it from elsewhere, name "
@@ -41,7 +41,7 @@ ExitCode refused(Context& context, const Refusal& refusal) {
 }  // namespace
 
 SubmitAnswer submit_surely(Context& context, const std::string& body, const std::string& key,
-                           Origin origin) {
+                           JobSource source) {
     auto& term = context.term;
     const ApiRequest request{.method = "POST", .target = "/v1/jobs", .body = body};
     const auto until = context.world.now() + patience;
@@ -53,7 +53,7 @@ SubmitAnswer submit_surely(Context& context, const std::string& body, const std:
         const bool again = answer ? is_worth_a_repetition(answer->status)
                                   : maybe_done || why.code == Errc::outcome_unknown;
         maybe_done = maybe_done || why.code == Errc::outcome_unknown;
-        if (!again && answer) return {std::nullopt, refused(context, {why, answer->path, origin})};
+        if (!again && answer) return {std::nullopt, refused(context, {why, answer->path, source})};
         if (!again) return {std::nullopt, unreachable(term, context.api, why)};
         if (context.world.now() >= until || context.world.interrupted() != Interrupt::none) {
             if (maybe_done)
