@@ -1,7 +1,9 @@
 # perdure_embed_sql(store_sqlite src/store/sqlite/migrations): the numbered .sql files of a folder
-# become the function of that name (store/sqlite/db/embedded.h).
+# become the function of that name (db/embedded.h of the store that the folder belongs to).
 function(perdure_embed_sql module dir)
   get_filename_component(function ${dir} NAME)
+  get_filename_component(store ${dir} DIRECTORY)
+  get_filename_component(store ${store} NAME)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/[0-9]*_*.sql)
   list(SORT files)
   set(entries "")
@@ -15,9 +17,9 @@ function(perdure_embed_sql module dir)
   set(source ${PROJECT_BINARY_DIR}/generated/${module}_${function}.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
 "// Made from @dir@ by cmake/embed_sql.cmake.
-#include \"store/sqlite/db/embedded.h\"
+#include \"store/${store}/db/embedded.h\"
 
-namespace perdure::store::sqlite {
+namespace perdure::store::${store} {
 
 const std::vector<Migration>& @function@() {
     static const std::vector<Migration> all = {
@@ -25,7 +27,7 @@ const std::vector<Migration>& @function@() {
     return all;
 }
 
-}  // namespace perdure::store::sqlite
+}  // namespace perdure::store::${store}
 ")
   target_sources(perdure_${module} PRIVATE ${source})
 endfunction()

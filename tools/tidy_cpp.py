@@ -83,7 +83,8 @@ def module_of(path):
 
 def layer_of(module):
     """The layer of a module; the engine is below the stores that are built on it."""
-    return 2.7 if module == "store/engine" else LAYERS[module.split("/")[0]]
+    shared = {"store/engine": 2.7, "store/sql": 2.9}
+    return shared[module] if module in shared else LAYERS[module.split("/")[0]]
 
 
 def why_not(path, own, used):

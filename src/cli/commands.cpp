@@ -42,21 +42,22 @@ std::vector<Option> callback_options() {
 }
 
 void add_processes(std::vector<Command>& all) {
-    all.push_back(
-        {.path = "up",
-         .group = run_group,
-         .summary = "a server and a worker on this machine, until Ctrl-C",
-         .example = "  perdure up --data ~/try --listen 127.0.0.1:7373",
-         .settings = {"profile", "data", "server.listen", "access.users", "worker.name",
-                      "worker.slots", "worker.tenants", "worker.queues", "worker.kinds",
-                      "worker.state", "worker.user", "log.level", "log.format", "log.file"},
-         .run = keep_up});
+    all.push_back({.path = "up",
+                   .group = run_group,
+                   .summary = "a server and a worker on this machine, until Ctrl-C",
+                   .example = "  perdure up --data ~/try --listen 127.0.0.1:7373\n"
+                              "  perdure up --store postgres://perdure@db.internal/jobs",
+                   .settings = {"profile", "data", "server.store", "server.listen", "access.users",
+                                "worker.name", "worker.slots", "worker.tenants", "worker.queues",
+                                "worker.kinds", "worker.state", "worker.user", "log.level",
+                                "log.format", "log.file"},
+                   .run = keep_up});
     all.push_back({.path = "server",
                    .group = run_group,
                    .summary = "a server alone",
                    .example = "  perdure server --profile production",
-                   .settings = {"profile", "data", "server.listen", "access.users", "log.level",
-                                "log.format", "log.file"},
+                   .settings = {"profile", "data", "server.store", "server.listen", "access.users",
+                                "log.level", "log.format", "log.file"},
                    .run = keep_server});
     all.push_back(
         {.path = "worker",

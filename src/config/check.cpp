@@ -74,12 +74,45 @@ std::optional<Error> check_listen(const Configuration& configuration) {
         "does not have; listen on 127.0.0.1 and let a proxy or an SSH tunnel lead there");
 }
 
+// What a command line says, every account of the host can read.
+bool has_password(std::string_view store) {
+    if (store.find("password=") != std::string_view::npos) return true;
+    const auto begin = store.find("://");
+    if (begin == std::string_view::npos) return false;
+    const auto rest = store.substr(begin + 3);
+    const auto user = rest.substr(0, rest.substr(0, rest.find_first_of("/?")).rfind('@'));
+    return user.size() < rest.size() && user.find(':') != std::string_view::npos;
+}
+
+std::optional<Error> check_store(const Configuration& configuration) {
+    const auto& config = configuration.config;
+    if (!config.is_on_postgres()) return std::nullopt;
+    const bool is_address =
+        config.store.starts_with("postgres://") || config.store.starts_with("postgresql://");
+    if (!is_address)
+        return refused(configuration, "server.store",
+                       "it must be sqlite, or begin with postgres://");
+    if (has_password(config.store))
+        return refused(configuration, "server.store",
+                       "a password here could be read by every account of this host: put it into "
+                       "~/.pgpass, or into a file that PGPASSFILE names (mode 600), and leave it "
+                       "out here");
+    const bool is_name = !config.store_schema.empty() && config.store_schema.size() <= 63 &&
+                         config.store_schema.find_first_not_of(
+                             "abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+    if (!is_name)
+        return refused(configuration, "server.store_schema",
+                       "a schema's name has at most 63 of a to z, 0 to 9 and _");
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Error> check_together(const Configuration& configuration) {
     if (configuration.config.data.empty())
         return refused(configuration, "data", "it must not be empty");
     if (auto error = check_production(configuration)) return error;
+    if (auto error = check_store(configuration)) return error;
     const auto faults = parse_faults(configuration.config.faults);
     if (!faults) return refused(configuration, "debug.faults", faults.error().what);
     if (auto error = check_timing(configuration)) return error;

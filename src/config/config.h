@@ -20,7 +20,9 @@ enum class LogFormat { logfmt, json };
 
 struct Config {
     Profile profile = Profile::development;
-    std::string data;                       // the server's directory
+    std::string data;              // the server's directory
+    std::string store = "sqlite";  // or the address of a PostgreSQL
+    std::string store_schema = "perdure";
     std::string listen;                     // HOST:PORT
     std::vector<std::string> servers;       // URLs, for clients and workers
     std::vector<std::string> server_users;  // accounts whose server is believed
@@ -60,6 +62,8 @@ struct Config {
 
     std::vector<std::string> faults;  // fault points to arm (base/fault.h)
     bool allow_faults = false;        // in production, too
+
+    bool is_on_postgres() const { return store != "sqlite"; }
 };
 
 }  // namespace perdure

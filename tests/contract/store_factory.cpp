@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "store/postgres/postgres_store.h"
+#include "store/postgres/testing/cluster.h"
 #include "store/sqlite/sqlite_store.h"
 #endif
 
@@ -79,6 +81,39 @@ std::unique_ptr<Store> make_inline_sqlite_store(const Timing& timing) {
     return make({.path = ":memory:", .threads = false, .durable = false}, timing);
 }
 
+// Making a schema takes longer than most tests: it is emptied for the next one, and now and then
+// there is another, without what was deleted.
+std::string empty_schema(store::postgres::Cluster& cluster) {
+    constexpr int tests_max = 50;
+    static std::string schema;
+    static int tests = 0;
+    if (tests++ % tests_max == 0) return schema = cluster.new_schema();
+    cluster.run(
+        "DO $$ DECLARE t text; BEGIN FOR t IN SELECT tablename FROM pg_tables WHERE"
+        " schemaname = '" +
+        schema + "' AND tablename <> 'migration' LOOP EXECUTE 'DELETE FROM " + schema +
+        ".' || t; END LOOP; END $$");
+    cluster.run("INSERT INTO " + schema + ".cell VALUES (1, 0, '', 0, '', '', 0)");
+    cluster.run("INSERT INTO " + schema +
+                ".grp VALUES (0, 0, true, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', '{}',"
+                " '{}', '{}', '{}')");
+    return schema;
+}
+
+// Inline: one connection for each test, where threads would have three.
+std::unique_ptr<Store> make_postgres_store(const Timing& timing) {
+    auto& cluster = store::postgres::Cluster::shared();
+    auto store = PostgresStore::open({.uri = cluster.uri(),
+                                      .schema = empty_schema(cluster),
+                                      .threads = false,
+                                      .durable = false,
+                                      .loads_max = UINT32_MAX,
+                                      .weights = queue_weights()},
+                                     timing);
+    PERDURE_ASSERT(store.has_value());
+    return std::move(*store);
+}
+
 #endif
 
 }  // namespace
@@ -96,6 +131,7 @@ const std::vector<StoreFactory>& store_factories() {
         {.name = "memory_restarted", .make = make_restarted_store, .restarts = true},
         {"sqlite", make_sqlite_store},
         {"sqlite_inline", make_inline_sqlite_store},
+        {"postgres", make_postgres_store},
 #endif
     };
     return factories;

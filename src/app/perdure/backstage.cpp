@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include <cstdlib>
+#include <optional>
 
 #include "app/perdure/build.h"
 #include "app/perdure/client_api.h"
@@ -25,6 +26,13 @@
 
 namespace perdure {
 namespace {
+
+// What lies in a database is looked after there.
+std::optional<Error> refused_on_postgres(const Config& config, const char* instead) {
+    if (!config.is_on_postgres()) return std::nullopt;
+    return error(Errc::invalid,
+                 fmt::format("the jobs are in a PostgreSQL (server.store): {}", instead));
+}
 
 Result<DataDirectory> open_offline(const Config& config) {
     auto directory = DataDirectory::open_existing(config.data);
@@ -73,6 +81,8 @@ ExitCode RealBackstage::run_child(cli::Role role, const Configuration& configura
 }
 
 Result<cli::OfflineReport> RealBackstage::fsck_offline(const Config& config) {
+    if (auto no = refused_on_postgres(config, "start the server, and ask it with `perdure fsck`"))
+        return *no;
     auto directory = open_offline(config);
     if (!directory) return directory.error();
     auto found = perdure::fsck_offline(*directory, config.timing);
@@ -84,6 +94,8 @@ Result<cli::OfflineReport> RealBackstage::fsck_offline(const Config& config) {
 }
 
 Result<std::string> RealBackstage::migrate(const Config& config, cli::MissingLog log) {
+    if (auto no = refused_on_postgres(config, "a server brings it to its version when it starts"))
+        return *no;
     auto directory = open_offline(config);
     if (!directory) return directory.error();
     return migrate_offline(*directory,
@@ -93,6 +105,8 @@ Result<std::string> RealBackstage::migrate(const Config& config, cli::MissingLog
 Result<cli::OfflineBackup> RealBackstage::backup_offline(const Config& config,
                                                          const std::string& path,
                                                          const cli::BackupProgress& progress) {
+    if (auto no = refused_on_postgres(config, "use pg_basebackup, or what your service offers"))
+        return *no;
     auto directory = DataDirectory::open_existing(config.data);
     if (!directory) return directory.error();
     const auto made = perdure::backup_offline(
@@ -115,6 +129,8 @@ Result<cli::OfflineRestored> RealBackstage::restore(const Config& config, const 
 
 Result<std::vector<cli::OfflineCompacted>> RealBackstage::compact(
     const Config& config, const cli::BackupProgress& progress) {
+    if (auto no = refused_on_postgres(config, "its autovacuum does that; VACUUM FULL, if need be"))
+        return *no;
     auto directory = open_offline(config);
     if (!directory) return directory.error();
     const auto done = compact_offline(*directory, progress);

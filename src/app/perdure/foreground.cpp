@@ -60,17 +60,18 @@ std::vector<std::string> child_words(cli::Role role, const Configuration& config
 std::string ready_line(cli::Role role, const Config& config, const std::string& url) {
     const auto worker =
         fmt::format("worker {} with {} slots", config.worker_name, config.worker_slots);
+    const auto* store = config.is_on_postgres() ? "postgres" : "sqlite";
     switch (role) {
         case cli::Role::up:
             return fmt::format(
-                "perdure is ready: {} (data {}, store sqlite, {}); try: perdure run "
+                "perdure is ready: {} (data {}, store {}, {}); try: perdure run "
                 "-- echo hello",
-                url, config.data, worker);
+                url, config.data, store, worker);
         case cli::Role::server:
             return fmt::format(
-                "perdure is ready: {} (data {}, store sqlite); next: perdure worker "
+                "perdure is ready: {} (data {}, store {}); next: perdure worker "
                 "--server {}",
-                url, config.data, url);
+                url, config.data, store, url);
         case cli::Role::worker:
             return fmt::format("perdure is ready: {} for {}", worker,
                                fmt::join(config.servers, ", "));

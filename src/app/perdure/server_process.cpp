@@ -16,6 +16,7 @@
 #include "app/perdure/armed_faults.h"
 #include "app/perdure/log_output.h"
 #include "app/perdure/refusal.h"
+#include "app/perdure/stores.h"
 #include "platform/asio_clock.h"
 #include "platform/audit_file.h"
 #include "platform/entropy.h"
@@ -25,11 +26,8 @@
 #include "platform/system_time.h"
 #include "platform/token_file.h"
 #include "server/server.h"
-#include "store/sqlite/backup.h"
 #include "store/sqlite/data_directory.h"
 #include "store/sqlite/disk_space.h"
-#include "store/sqlite/sqlite_blobs.h"
-#include "store/sqlite/sqlite_store.h"
 
 // Of tcmalloc, where that is linked.
 extern "C" [[gnu::weak]] void MallocExtension_ReleaseFreeMemory();
@@ -55,11 +53,6 @@ void release_free_memory() {
         ::malloc_trim(0);
 }
 
-Error about(const std::string& file, const Error& why) {
-    const bool is_named = why.what.starts_with(file);
-    return is_named ? why : error(why.code, file + ": " + why.what);
-}
-
 std::string reads_only(const std::string& copied) {
     return "this is a copy of " + copied +
            ": nothing in it runs or changes, because that instance may live. If it is gone for "
@@ -68,7 +61,9 @@ std::string reads_only(const std::string& copied) {
 
 ApiOptions api_options(const Config& config, const ProcessSurroundings& around) {
     const auto colon = config.listen.rfind(':');
-    ApiOptions options{.version = around.version, .store = "sqlite", .timing = config.timing};
+    ApiOptions options{.version = around.version,
+                       .store = config.is_on_postgres() ? "postgres" : "sqlite",
+                       .timing = config.timing};
     options.bytes_in_flight = config.bytes_in_flight;
     options.release_memory = release_free_memory;
     options.append_metrics = append_process_metrics;
@@ -100,24 +95,25 @@ public:
             output_.log("server").write(Level::warn, "the data directory was readable", "what",
                                         note);
         arm_configured_faults(config_, data_ + "/faults.server", output_.log("server"));
-        if (auto opened = open_stores(); !opened) return refuse(opened.error());
+        if (auto opened = open(); !opened) return refuse(opened.error());
         const auto log = output_.log("server");
         server_ = std::make_unique<Server>(
-            ServerPorts{.store = *store_,
+            ServerPorts{.store = *stores_.store,
                         .clock = clock_,
                         .random = random_,
                         .fatal = [this](std::string why) { die(std::move(why)); },
-                        .blobs = blobs_.get()},
+                        .blobs = stores_.blobs.get()},
             config_.timing, log);
         server_->use(config_.policies);
         server_->failures().use({config_.failure_level, config_.callback_failure_level});
-        options_.damage = store_.get();
-        options_.backups = backups_.get();
-        options_.space = &space_;
+        options_.damage = stores_.damage;
+        options_.backups = stores_.backups.get();
+        if (!config_.is_on_postgres()) options_.space = &space_;
         options_.space_reserve = config_.space_reserve;
-        if (const auto& copied = store_->copy_of()) options_.reads_only = reads_only(*copied);
+        if (const auto& copied = stores_.copy_of) options_.reads_only = reads_only(*copied);
         if (auto opened = open_access(); !opened) return refuse(opened.error());
-        api_ = std::make_unique<ApiServer>(*server_, *store_, *blobs_, clock_, log, options_);
+        api_ = std::make_unique<ApiServer>(*server_, *stores_.catalogue, *stores_.blobs, clock_,
+                                           log, options_);
         if (auto listening = api_->listen(); !listening) return refuse(listening.error());
         server_->rings(*opened_);
         if (options_.reads_only.empty()) server_->start();
@@ -126,34 +122,19 @@ public:
         boost::asio::co_spawn(context_, announce(), boost::asio::detached);
         context_.run();
         // Nothing runs that could ask them. Everything is in the files afterwards.
-        backups_.reset();
-        store_.reset();
-        blobs_.reset();
+        stores_.close();
         audit_.reset();
         return code_;
     }
 
 private:
-    Result<void> open_stores() {
+    Result<void> open() {
         const auto fatal = [this](const Error& why) {
             boost::asio::post(context_, [this, what = why.what] { die(what); });
         };
-        const auto damaged = [log = output_.log("server")](const Damaged& row) {
-            log.write(Level::error, "a stored row is damaged: it is left alone", "table", row.table,
-                      "row", row.row, "why", row.why, "fix", "perdure fsck names what to do");
-        };
-        auto store = SqliteStore::open({.path = data_ + "/perdure.db",
-                                        .weights = config_.weights,
-                                        .boot = boot_now,
-                                        .fatal = fatal,
-                                        .damaged = damaged},
-                                       config_.timing);
-        if (!store) return about(data_ + "/perdure.db", store.error());
-        store_ = std::move(*store);
-        auto blobs = SqliteBlobs::open({.path = data_ + "/logs.db", .fatal = fatal});
-        if (!blobs) return about(data_ + "/logs.db", blobs.error());
-        blobs_ = std::move(*blobs);
-        backups_ = std::make_unique<SqliteBackupDesk>(data_, *store_, *blobs_, wall_now);
+        auto opened = open_stores(config_, data_, output_.log("server"), fatal);
+        if (!opened) return opened.error();
+        stores_ = std::move(*opened);
         return {};
     }
 
@@ -226,9 +207,7 @@ private:
     SocketPeers peers_;
     std::unique_ptr<TokenFile> tokens_;
     std::unique_ptr<AuditFile> audit_;
-    std::unique_ptr<SqliteStore> store_;
-    std::unique_ptr<SqliteBlobs> blobs_;
-    std::unique_ptr<SqliteBackupDesk> backups_;
+    Stores stores_;
     std::unique_ptr<Alarm> opened_ = clock_.make_alarm();
     std::unique_ptr<Server> server_;
     std::unique_ptr<ApiServer> api_;

@@ -111,7 +111,7 @@ ExitCode submit_composed(Context& context, Order order) {
     add_keys(*jobs, key);
     boost::json::object body;
     body["jobs"] = std::move(*jobs);
-    auto submitted = submit_surely(context, boost::json::serialize(body), key, JobSource::file);
+    auto submitted = submit_surely(context, boost::json::serialize(body), key, SpecSource::file);
     return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
                           : submitted.code;
 }

@@ -28,7 +28,7 @@ ExitCode run_job(Context& context) {
     set_key(*job, key);
 
     const auto submitted =
-        submit_surely(context, boost::json::serialize(*job), key, JobSource::typed);
+        submit_surely(context, boost::json::serialize(*job), key, SpecSource::options);
     if (!submitted.body) return submitted.code;
     const auto id = text_of(*submitted.body, "id");
     context.world.remember_job(id);

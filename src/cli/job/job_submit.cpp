@@ -56,7 +56,7 @@ ExitCode submit_jobs(Context& context) {
         if (!job) return not_made(context, job.error());
         set_key(*job, key);
         auto submitted =
-            submit_surely(context, boost::json::serialize(*job), key, JobSource::typed);
+            submit_surely(context, boost::json::serialize(*job), key, SpecSource::options);
         return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
                               : submitted.code;
     }
@@ -65,7 +65,7 @@ ExitCode submit_jobs(Context& context) {
     add_keys(*jobs, key);
     boost::json::object body;
     body["jobs"] = std::move(*jobs);
-    auto submitted = submit_surely(context, boost::json::serialize(body), key, JobSource::file);
+    auto submitted = submit_surely(context, boost::json::serialize(body), key, SpecSource::file);
     return submitted.body ? print_submitted(context, std::move(*submitted.body), key)
                           : submitted.code;
 }

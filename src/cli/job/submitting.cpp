@@ -20,17 +20,17 @@ bool is_worth_a_repetition(unsigned status) {
 struct Refusal {
     const Error& why;
     std::string_view path;
-    JobSource source;
+    SpecSource source;
 };
 
 ExitCode refused(Context& context, const Refusal& refusal) {
     const auto option =
-        refusal.source == JobSource::typed ? option_of_path(refusal.path) : std::string_view();
+        refusal.source == SpecSource::options ? option_of_path(refusal.path) : std::string_view();
     auto why = refusal.why;
     if (!option.empty()) why.what = fmt::format("{}: {}", option, why.what);
     const auto code = context.term.fail(why, option.empty() ? refusal.path : "");
     // A folder that was passed along is a part of the request, too.
-    if (why.code == Errc::conflict && refusal.source == JobSource::typed &&
+    if (why.code == Errc::conflict && refusal.source == SpecSource::options &&
         context.args.flag("idempotency-key") && !context.args.flag("cwd"))
         context.term.say(
             "the folder is a part of the request: to repeat it from elsewhere, name "
@@ -41,7 +41,7 @@ ExitCode refused(Context& context, const Refusal& refusal) {
 }  // namespace
 
 SubmitAnswer submit_surely(Context& context, const std::string& body, const std::string& key,
-                           JobSource source) {
+                           SpecSource source) {
     auto& term = context.term;
     const ApiRequest request{.method = "POST", .target = "/v1/jobs", .body = body};
     const auto until = context.world.now() + patience;

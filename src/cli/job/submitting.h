@@ -18,9 +18,9 @@ struct SubmitAnswer {
 // `body` has an idempotency key in each job. A server that cannot be reached at the first try is
 // an error at once; a lost answer, and a server that is busy, are tried again for 30 s. `typed`:
 // one job made of options: what is refused is named by its option.
-enum class JobSource { typed, file };
+enum class SpecSource { options, file };
 SubmitAnswer submit_surely(Context& context, const std::string& body, const std::string& key,
-                           JobSource source);
+                           SpecSource source);
 
 // Why there is no job to submit.
 ExitCode not_made(Context& context, const Error& why);

@@ -47,11 +47,13 @@ Fault check_names(const JobSpec& spec) {
     for (const auto& limit : spec.limits)
         if (!is_name(limit)) return bad_name("limits");
     const auto bad_key = [](const std::optional<std::string>& key) {
-        return key && (key->empty() || key->size() > key_max);
+        // Databases keep no text with such a byte.
+        const bool has_zero = key && key->find('\0') != std::string::npos;
+        return key && (key->empty() || key->size() > key_max || has_zero);
     };
-    if (bad_key(spec.key)) return fault("key", "a key must have 1 to 255 bytes");
+    if (bad_key(spec.key)) return fault("key", "a key must have 1 to 255 bytes, none of them zero");
     if (bad_key(spec.idempotency_key))
-        return fault("idempotency_key", "a key must have 1 to 255 bytes");
+        return fault("idempotency_key", "a key must have 1 to 255 bytes, none of them zero");
     return std::nullopt;
 }
 

@@ -44,6 +44,13 @@ std::optional<std::string> DamageBook::find_isolated(JobId job) const {
     return found->second;
 }
 
+std::vector<Damaged> DamageBook::rows() const {
+    const std::lock_guard lock(guard_);
+    std::vector<Damaged> all;
+    for (const auto& [name, row] : rows_) all.push_back(row);
+    return all;
+}
+
 std::size_t DamageBook::isolated() const {
     const std::lock_guard lock(guard_);
     return isolated_.size();

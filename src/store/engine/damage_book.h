@@ -46,6 +46,7 @@ public:
         return find_isolated(job);
     }
     std::size_t isolated() const;
+    std::vector<Damaged> rows() const;
     std::map<std::string, std::uint64_t> counts() const;
 
     // What `read` answers; empty if it met something that cannot be understood, which is noted

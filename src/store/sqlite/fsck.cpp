@@ -12,12 +12,12 @@
 #include "core/policy/policy_book.h"
 #include "store/engine/apply/ending.h"
 #include "store/engine/rows/history.h"
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/load_relations.h"
 #include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/tables/forget_notes.h"
-#include "store/sqlite/tables/load.h"
-#include "store/sqlite/tables/load_relations.h"
 
 namespace perdure {
 namespace {

@@ -1,143 +1,21 @@
 #include "store/sqlite/sqlite_blobs.h"
 
-#include <algorithm>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "platform/desk.h"
+#include "store/sql/pieces.h"
 #include "store/sqlite/db/open.h"
-#include "store/sqlite/db/statement.h"
 
 namespace perdure {
 namespace {
 
 using store::Failure;
+using store::sql::Pieces;
 using store::sqlite::Connection;
 using store::sqlite::log_schema;
 using store::sqlite::made;
-using store::sqlite::Statement;
-using store::sqlite::Transaction;
-using store::sqlite::Value;
-
-// Of up to 64 KiB each, by one transaction.
-constexpr std::uint32_t pieces_removed_max = 500;
-
-class Pieces {
-public:
-    explicit Pieces(Connection& c)
-        : connection_(c),
-          last_(c,
-                "SELECT start, length(bytes) FROM piece WHERE job = ? AND epoch = ?"
-                " ORDER BY start DESC LIMIT 1"),
-          insert_(c, "INSERT INTO piece (job, epoch, start, bytes) VALUES (?, ?, ?, ?)"),
-          // From the piece that has the offset on.
-          from_(c,
-                "SELECT start, bytes FROM piece WHERE job = ?1 AND epoch = ?2 AND start >="
-                " coalesce((SELECT max(start) FROM piece WHERE job = ?1 AND epoch = ?2"
-                " AND start <= ?3), 0) ORDER BY start"),
-          cut_(c, "DELETE FROM piece WHERE job = ? AND epoch = ? AND start >= ?"),
-          next_job_(c, "SELECT job FROM piece WHERE job >= ? ORDER BY job LIMIT 1"),
-          remove_(c,
-                  "DELETE FROM piece WHERE job = ?1 AND (epoch, start) IN (SELECT epoch, start"
-                  " FROM piece WHERE job = ?1 ORDER BY epoch, start LIMIT ?2)"),
-          owe_(c, "INSERT OR REPLACE INTO owed (job) VALUES (?)"),
-          pay_(c, "DELETE FROM owed WHERE job = ?"),
-          owed_(c, "SELECT job FROM owed ORDER BY job LIMIT 1") {}
-
-    Result<std::vector<std::uint64_t>> append(const std::vector<LogChunk>& chunks) {
-        std::vector<std::uint64_t> ends_before;
-        Transaction transaction(connection_, Transaction::Kind::write);
-        for (const auto& chunk : chunks) {
-            const auto end = end_of(chunk.attempt);
-            if (chunk.offset > end)
-                return error(Errc::conflict, "something printed before this has not come");
-            ends_before.push_back(end);
-            const auto known = static_cast<std::size_t>(end - chunk.offset);
-            if (known >= chunk.bytes.size()) continue;
-            const auto fresh = std::string_view(chunk.bytes).substr(known);
-            insert_.run_one(
-                {chunk.attempt.job, chunk.attempt.epoch.value, end, Value::blob(fresh)});
-        }
-        transaction.commit();
-        return ends_before;
-    }
-
-    // A piece begins where the text ended before it: none lies across such a mark.
-    Result<void> cut(const std::vector<LogCut>& cuts) {
-        Transaction transaction(connection_, Transaction::Kind::write);
-        for (const auto& [attempt, end] : cuts) cut_.run({attempt.job, attempt.epoch.value, end});
-        transaction.commit();
-        return {};
-    }
-
-    Result<LogPiece> read(AttemptKey attempt, std::uint64_t offset, std::size_t max) {
-        Transaction snapshot(connection_, Transaction::Kind::read);
-        LogPiece piece{.end = end_of(attempt)};
-        if (offset >= piece.end) return piece;
-        auto row = from_.query({attempt.job, attempt.epoch.value, offset});
-        while (piece.bytes.size() < max && row.next()) {
-            const auto at = offset + piece.bytes.size();
-            const auto start = row.counter(0);
-            const auto bytes = row.bytes(1);
-            if (start > at || start + bytes.size() <= at) store::fail_corrupt("output has a gap");
-            piece.bytes +=
-                bytes.substr(static_cast<std::size_t>(at - start), max - piece.bytes.size());
-        }
-        return piece;
-    }
-
-    // First what is owed, then these; those for which there is no room are owed. Most jobs have
-    // printed nothing: it goes from one that has to the next.
-    Result<OutputRemoved> remove(std::vector<JobId> jobs) {
-        std::sort(jobs.begin(), jobs.end());
-        Transaction transaction(connection_, Transaction::Kind::write);
-        auto left = pieces_removed_max;
-        for (auto job = next_owed(); job && left > 0; job = next_owed())
-            if (remove(*job, left)) pay_.run({*job});
-        for (auto at = jobs.begin(); at != jobs.end();) {
-            const auto printed = next_job(*at);
-            if (!printed) break;
-            at = std::lower_bound(at, jobs.end(), *printed);
-            if (at == jobs.end() || *at != *printed) continue;
-            if (!remove(*at, left)) owe_.run({*at});
-            ++at;
-        }
-        const bool unfinished = next_owed().has_value();
-        transaction.commit();
-        return OutputRemoved{.unfinished = unfinished};
-    }
-
-private:
-    std::optional<JobId> next_owed() {
-        auto row = owed_.query({});
-        if (!row.next()) return std::nullopt;
-        return JobId{row.bits(0)};
-    }
-
-    // True: nothing of it is left.
-    bool remove(JobId job, std::uint32_t& left) {
-        if (left == 0) return false;
-        const auto removed = static_cast<std::uint32_t>(remove_.run({job, left}));
-        left -= removed;
-        return left > 0;
-    }
-
-    std::uint64_t end_of(AttemptKey attempt) {
-        auto row = last_.query({attempt.job, attempt.epoch.value});
-        return row.next() ? row.counter(0) + row.counter(1) : 0;
-    }
-
-    // The first that has printed something, from this one on.
-    std::optional<JobId> next_job(JobId from) {
-        auto row = next_job_.query({from});
-        if (!row.next()) return std::nullopt;
-        return JobId{row.bits(0)};
-    }
-
-    Connection& connection_;
-    Statement last_, insert_, from_, cut_, next_job_, remove_, owe_, pay_, owed_;
-};
 
 }  // namespace
 

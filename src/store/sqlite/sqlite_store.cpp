@@ -10,12 +10,13 @@
 #include "platform/desk.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
+#include "store/sql/commit.h"
 #include "store/sqlite/damage/discard.h"
+#include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/idle_file.h"
 #include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
 #include "store/sqlite/db/origin.h"
-#include "store/sqlite/show/people_reads.h"
 #include "store/sqlite/tables/sqlite_tables.h"
 
 namespace perdure {
@@ -23,11 +24,11 @@ namespace {
 
 using store::Failure;
 using store::State;
+using store::sql::Reads;
 using store::sqlite::Connection;
 using store::sqlite::Durability;
 using store::sqlite::LogSync;
 using store::sqlite::made;
-using store::sqlite::Reader;
 using store::sqlite::store_schema;
 
 // As many as keep the writer busy for as long as a fast disk syncs.
@@ -44,8 +45,7 @@ struct SqliteStore::Parts {
           timing(t),
           book(options.damaged),
           connection(made(options.path, store_schema()), Connection::Access::write),
-          write_desk(desk_kind()),
-          read_desk(desk_kind()) {
+          write_desk(desk_kind()) {
         if (options.counts_steps) connection.count_steps();
         store::sqlite::prepare_writer(connection, store_schema(), durability());
         copy_of = store::sqlite::copied_from(connection);
@@ -56,12 +56,26 @@ struct SqliteStore::Parts {
         state->hear_nobody();
         if (durability() == Durability::after_commit)
             log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
-        if (options.threads) read_connection.emplace(options.path, Connection::Access::read);
-        if (read_connection) store::sqlite::prepare_reader(*read_connection);
-        if (read_connection && notes) read_connection->use_notes(&*notes);
-        reader.emplace(read_connection ? *read_connection : connection, timing, book);
-        people.emplace(options, connection, timing, book,
+        facts.emplace(Reads::Options{.threads = options.threads}, connection_to_read(), connection,
+                      timing, book, [this](auto answer) { end_read(std::move(answer)); });
+        people.emplace(Reads::Options{.threads = options.threads,
+                                      .boot = options.boot,
+                                      .patience = options.people_patience,
+                                      .reads_max = options.people_reads_max,
+                                      .before = options.before_people_read},
+                       connection_to_read(), connection, timing, book,
                        [this](auto answer) { end_read(std::move(answer)); });
+        auto* own = static_cast<Connection*>(people->own());
+        damage.emplace(own ? *own : connection, book);
+    }
+
+    // Inline, all is read from the one that writes.
+    std::unique_ptr<Connection> connection_to_read() {
+        if (!options.threads) return nullptr;
+        auto own = std::make_unique<Connection>(options.path, Connection::Access::read);
+        store::sqlite::prepare_reader(*own);
+        if (notes) own->use_notes(&*notes);
+        return own;
     }
 
     void load_state() {
@@ -103,23 +117,9 @@ struct SqliteStore::Parts {
         }
     }
 
-    // A row that cannot be understood is told to the change that needs it; its neighbours in the
-    // group are carried out.
     Result<GroupReply> commit(const Group& group) {
-        store::GivenUp given_up;
-        bool one_by_one = false;
-        auto all_others = [&](State& s) {
-            if (one_by_one) s.tables.write_one_by_one();
-            return store::commit(s, group, given_up);
-        };
-        for (;;) {
-            const auto known = given_up.size() + book.isolated();
-            auto reply = write(all_others);
-            if (one_by_one) drop_state();
-            if (reply || !reply.is(Errc::corrupt)) return reply;
-            if (given_up.size() + book.isolated() != known) continue;
-            if (std::exchange(one_by_one, true)) return reply;
-        }
+        return store::sql::commit_around_damage(
+            group, book, [this](auto& call) { return write(call); }, [this] { drop_state(); });
     }
 
     // Whatever the writer knew is read anew afterwards.
@@ -187,9 +187,9 @@ struct SqliteStore::Parts {
         drop_state();
         if (broken) return;
         log_sync.reset();
+        damage.reset();
         people.reset();
-        reader.reset();
-        read_connection.reset();
+        facts.reset();
         try {
             store::sqlite::close_whole(connection);
         } catch (const Failure&) {
@@ -217,21 +217,19 @@ struct SqliteStore::Parts {
     std::optional<std::string> copy_of;
     bool is_unwritten = false;  // the group that was carried out last
     std::atomic<bool> broken = false;
-    std::optional<Connection> read_connection;
-    std::optional<Reader> reader;
     std::optional<LogSync> log_sync;
     std::int64_t rows_before = 0;
     Desk write_desk;
-    Desk read_desk;
-    // What workers and sweeps read must not wait behind it (C8).
-    std::optional<store::sqlite::PeopleReads> people;
+    std::optional<Reads> facts;
+    std::optional<Reads> people;
+    std::optional<store::sqlite::DamageScan> damage;  // on people's connection and thread
 };
 
 SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 SqliteStore::~SqliteStore() {
     parts_->people->close();
-    parts_->read_desk.close();
+    parts_->facts->close();
     parts_->write_desk.close();
     auto last = [](State& state) -> Result<void> {
         store::write_unwritten(state);
@@ -265,16 +263,8 @@ auto SqliteStore::write(Call call) {
     return write_with([call = std::move(call)](Parts& parts) mutable { return parts.write(call); });
 }
 
-template <class Call>
-auto SqliteStore::read(Call call) {
-    auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
-        return store::sqlite::read_from(*parts->reader, call);
-    };
-    auto afterwards = [parts = parts_.get()](auto answer) { parts->end_read(std::move(answer)); };
-    return parts_->read_desk.ask(std::move(work), std::move(afterwards));
-}
-
-store::sqlite::PeopleReads& SqliteStore::people() { return *parts_->people; }
+Reads& SqliteStore::facts() { return *parts_->facts; }
+Reads& SqliteStore::people() { return *parts_->people; }
 
 Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wall) {
     return write([=](State& state) { return store::open_server(state, server, wall); });
@@ -307,49 +297,11 @@ Task<Result<Settled>> SqliteStore::settle_unknown(ServerId server, std::uint64_t
     return write([=](State& state) { return store::settle_unknown(state, server, fence); });
 }
 
-Task<Result<ServiceView>> SqliteStore::service() {
-    return read([](auto& r) -> Result<ServiceView> { return r.show.service(); });
-}
-
-Task<Result<SessionView>> SqliteStore::session(SessionId session, JobId runs_behind) {
-    return read([=](auto& r) -> Result<SessionView> {
-        auto view = r.show.session(session, runs_behind);
-        if (!view) return error(Errc::not_found, "there is no such session");
-        return std::move(*view);
-    });
-}
-
-Task<Result<std::optional<SessionId>>> SqliteStore::latest_session(StateDirectory directory) {
-    return read([directory = std::move(directory)](auto& r) -> Result<std::optional<SessionId>> {
-        return r.show.latest_session(directory);
-    });
-}
-
-Task<Result<OverdueView>> SqliteStore::overdue(WallTime wall, std::uint32_t limit) {
-    return read([=](auto& r) -> Result<OverdueView> { return r.show.overdue(wall, limit); });
-}
-
-Task<Result<OwnerView>> SqliteStore::owner(SessionId session) {
-    return read([=](auto& r) -> Result<OwnerView> {
-        auto view = r.show.owner(session);
-        if (!view) return error(Errc::not_found, "there is no such session");
-        return std::move(*view);
-    });
-}
-
-Task<Result<std::vector<JobView>>> SqliteStore::jobs(std::vector<JobId> ids,
-                                                     AttemptWindow attempts) {
-    return read([ids = std::move(ids), attempts](auto& r) -> Result<std::vector<JobView>> {
-        return r.show.jobs(ids, attempts);
-    });
-}
-
-Task<Result<std::optional<JobId>>> SqliteStore::job_of_key(std::string tenant,
-                                                           std::string idempotency_key) {
-    return read([tenant = std::move(tenant),
-                 key = std::move(idempotency_key)](auto& r) -> Result<std::optional<JobId>> {
-        return r.show.job_of_key(tenant, key);
-    });
+Task<Result<DamagePage>> SqliteStore::damaged(std::string from) {
+    auto call = [parts = parts_.get(), from = std::move(from)](auto&) -> Result<DamagePage> {
+        return parts->damage->page(from);
+    };
+    return people().ask({}, std::move(call));
 }
 
 Task<Result<void>> SqliteStore::discard(DiscardDamaged what) {

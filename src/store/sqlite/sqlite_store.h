@@ -14,15 +14,11 @@
 
 #include "core/job/turns.h"
 #include "core/ownership/timing.h"
-#include "ports/catalogue.h"
 #include "ports/damage.h"
 #include "ports/store.h"
+#include "store/sql/reading_store.h"
 
 namespace perdure {
-
-namespace store::sqlite {
-class PeopleReads;
-}
 
 struct SqliteOptions {
     std::string path = ":memory:";  // such a database is for inline use alone
@@ -43,7 +39,7 @@ struct SqliteOptions {
     std::function<void(const Damaged&)> damaged = {};
 };
 
-class SqliteStore : public Store, public Catalogue, public DamageDesk, public EmbeddedStore {
+class SqliteStore : public store::sql::ReadingStore, public DamageDesk, public EmbeddedStore {
 public:
     // Opens or makes the database. Whoever calls has locked its directory (data_directory.h).
     // corrupt: a file of something else, or one that is damaged. conflict: a newer schema.
@@ -57,31 +53,6 @@ public:
     Task<Result<GroupReply>> commit(Group group) override;
     std::size_t worth_sending_ahead() const override;
     Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
-
-    Task<Result<ServiceView>> service() override;
-    Task<Result<SessionView>> session(SessionId session, JobId runs_behind = {}) override;
-    Task<Result<std::optional<SessionId>>> latest_session(StateDirectory directory) override;
-    Task<Result<OverdueView>> overdue(WallTime wall, std::uint32_t limit) override;
-    Task<Result<OwnerView>> owner(SessionId session) override;
-    Task<Result<std::vector<JobView>>> jobs(std::vector<JobId> ids,
-                                            AttemptWindow attempts = {}) override;
-    Task<Result<std::optional<JobId>>> job_of_key(std::string tenant,
-                                                  std::string idempotency_key) override;
-    Task<Result<AuditView>> audit(AuditPlace after, std::uint32_t limit) override;
-
-    Task<Result<JobShown>> job(JobQuery query, ReadTerms terms = {}) override;
-    Task<Result<RecoveryPage>> recoveries(RecoveryFilter filter, ReadTerms terms = {}) override;
-    Task<Result<JobPage>> list(JobFilter filter, ReadTerms terms = {}) override;
-    Task<Result<QueuePiece>> queues(std::string tenant, QueuePlace after,
-                                    ReadTerms terms = {}) override;
-    Task<Result<LimitPiece>> limits(std::string tenant, LimitPlace from,
-                                    ReadTerms terms = {}) override;
-    Task<Result<RunPiece>> running(JobId after, ReadTerms terms = {}) override;
-    Task<Result<WorkerPiece>> workers(WorkerQuery query, ReadTerms terms = {}) override;
-    Task<Result<std::vector<OwnerView>>> owners(std::vector<SessionId> sessions,
-                                                ReadTerms terms = {}) override;
-    Task<Result<std::vector<JobId>>> holders(Thing thing, std::uint32_t max,
-                                             ReadTerms terms = {}) override;
 
     Task<Result<DamagePage>> damaged(std::string from) override;
     Task<Result<void>> discard(DiscardDamaged what) override;
@@ -105,9 +76,8 @@ private:
     auto write(Call call);
     template <class Call>
     auto write_with(Call call);
-    template <class Call>
-    auto read(Call call);
-    store::sqlite::PeopleReads& people();
+    store::sql::Reads& facts() override;
+    store::sql::Reads& people() override;
 
     std::unique_ptr<Parts> parts_;
 };

@@ -45,8 +45,8 @@ public:
     bool is_closed() const { return closed_; }
     // The reader owns its stream, and the stream the suspended reader: somebody must let go.
     void abandon() { waiter_.reset(); }
-    void push(StreamMessage message) {
-        messages_.push_back(std::move(message));
+    void push(const StreamMessage& message) {
+        messages_.push_back(message);
         wake();
     }
 

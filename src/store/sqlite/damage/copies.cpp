@@ -4,7 +4,7 @@
 
 #include "core/explain/damage.h"
 #include "store/engine/rows/bytes.h"
-#include "store/sqlite/tables/load.h"
+#include "store/sql/tables/load.h"
 
 namespace perdure::store::sqlite {
 namespace {
@@ -149,7 +149,7 @@ ServiceRow Copies::service() {
     std::optional<ServiceRow> known;
     {
         auto row = service_.query({});
-        if (row.next()) known = if_good(row, 13, service_id, [&] { return service_of(row); });
+        if (row.next()) known = if_good(row, 13, service_id, [&] { return sql::service_of(row); });
     }
     const auto copy = decoded<ServiceRow>(good_copy(service_id));
     const auto decision = decide(known, copy);

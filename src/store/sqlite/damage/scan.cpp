@@ -5,7 +5,7 @@
 #include "store/engine/rows/codec.h"
 #include "store/engine/rows/history.h"
 #include "store/engine/state/shapes.h"
-#include "store/sqlite/show/ledger.h"
+#include "store/sql/show/ledger.h"
 #include "store/sqlite/tables/forget_notes.h"
 #include "wire/utf8.h"
 
@@ -199,7 +199,7 @@ void DamageScan::check_owed_removal(const Found& row) {
 
 void DamageScan::check_ledger(const Found& row) {
     if (row.counter(0) == 0) fail_corrupt("its number is out of bounds");
-    const auto cause = cause_in_ledger(row);
+    const auto cause = sql::cause_in_ledger(row);
     check_left_by(row, 1);
     const bool is_same =
         row.is_null(7) ? !cause : cause && row.number(7) == static_cast<std::int64_t>(*cause);
@@ -255,7 +255,7 @@ void DamageScan::check_idempotency(const Found& row) {
     const auto job = load_.job(id);
     const auto& spec = *job->spec;
     if (spec.tenant != row.bytes(0) || spec.idempotency_key != row.text(1) ||
-        job->body_hash != hash_in(row, 5))
+        job->body_hash != sql::hash_in(row, 5))
         fail_corrupt("job " + id.text() + " was asked for with another key or body");
 }
 

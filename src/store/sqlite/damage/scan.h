@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "ports/damage.h"
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/load_relations.h"
 #include "store/sqlite/damage/row_key.h"
-#include "store/sqlite/tables/load.h"
-#include "store/sqlite/tables/load_relations.h"
 
 namespace perdure::store::sqlite {
+
+using sql::Loader;
+using sql::RelationLoader;
 
 class DamageScan {
 public:

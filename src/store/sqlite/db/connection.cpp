@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "store/sqlite/db/idle_file.h"
+#include "store/sqlite/db/statement.h"
 
 namespace perdure::store::sqlite {
 namespace {
@@ -151,6 +153,14 @@ std::int64_t Connection::number(const char* sql) {
 
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
 
+std::unique_ptr<sql::Prepared> Connection::prepare(const char* sql) {
+    return std::make_unique<PreparedStatement>(*this, sql);
+}
+
+void Connection::begin(Kind kind) { run(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN"); }
+void Connection::commit() { run("COMMIT"); }
+const sql::Notes* Connection::notes() const { return notes_; }
+
 void Connection::roll_back() noexcept {
     if (in_transaction()) sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
@@ -188,20 +198,6 @@ std::optional<Error> LogFile::sync() {
     const int code = file_->pMethods->xSync(file_, SQLITE_SYNC_NORMAL);
     if (code == SQLITE_OK) return std::nullopt;
     return failure_of(code, errno, fmt::format("{}: sync of the log", path_)).error;
-}
-
-Transaction::Transaction(Connection& connection, Kind kind) : connection_(connection) {
-    PERDURE_ASSERT(!connection.in_transaction());
-    connection.run(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
-}
-
-Transaction::~Transaction() {
-    if (open_) connection_.roll_back();
-}
-
-void Transaction::commit() {
-    connection_.run("COMMIT");
-    open_ = false;
 }
 
 }  // namespace perdure::store::sqlite

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "store/engine/failure.h"
+#include "store/sql/statement.h"
 
 struct sqlite3;
 struct sqlite3_file;
@@ -32,29 +33,28 @@ private:
     std::string path_;
 };
 
-// Whether a read is to end before it is complete: it has taken too long, or nobody waits for it any
-// more. Asked now and then, on the connection's thread.
-using ReadIsOver = std::function<bool()>;
+using sql::ReadIsOver;
+using sql::Transaction;
 
-class Connection {
+class Connection final : public sql::Database {
 public:
     // `file_alone`: read as it is on the disk, without log and locks; while nobody writes it.
     enum class Access { create, write, read, file_alone };
 
     // `:memory:` is a database of its own.
     Connection(const std::string& path, Access access);
-    ~Connection();
-    Connection(const Connection&) = delete;
-    Connection& operator=(const Connection&) = delete;
+    ~Connection() override;
 
     // Statements without parameters and without rows.
     void run(const char* sql);
     std::int64_t number(const char* sql);  // the one number that a query answers
     std::string text(const char* sql);
 
-    bool in_transaction() const;
-    // Leaves nothing of it; harmless if there is none.
-    void roll_back() noexcept;
+    std::unique_ptr<sql::Prepared> prepare(const char* sql) override;
+    bool in_transaction() const override;
+    void begin(Kind kind) override;
+    void commit() override;
+    void roll_back() noexcept override;
 
     // Pages in the log after the last commit; only this connection moves them into the file.
     int log_pages() const { return log_pages_; }
@@ -68,8 +68,7 @@ public:
     // Good as long as the connection is open.
     LogFile log_file();
 
-    // From now on reads end as a Failure `overloaded` once that is so; empty: none does.
-    void end_reads_when(ReadIsOver is_over);
+    void end_reads_when(ReadIsOver is_over) override;
     // Called for each row that a query answers.
     void note_row() {
         if (read_is_over_ && ++rows_read_ % rows_between_looks == 0) stop_if_over();
@@ -77,7 +76,8 @@ public:
 
     // What is noted beside the database; null: nothing is.
     void use_notes(IdleFile* notes) { notes_ = notes; }
-    IdleFile* notes() const { return notes_; }
+    IdleFile* idle_file() const { return notes_; }
+    const sql::Notes* notes() const override;
 
     // What its statements have done: about 10 to 60 for each row that is found by its key. Counted
     // only for a caller that has asked for it; for tests.
@@ -101,21 +101,6 @@ private:
     std::uint64_t rows_read_ = 0;
     bool counts_steps_ = false;
     std::uint64_t steps_ = 0;
-};
-
-// A transaction that is undone unless it is committed.
-class Transaction {
-public:
-    enum class Kind { read, write };
-    Transaction(Connection& connection, Kind kind);
-    ~Transaction();
-    Transaction(const Transaction&) = delete;
-    Transaction& operator=(const Transaction&) = delete;
-    void commit();
-
-private:
-    Connection& connection_;
-    bool open_ = true;
 };
 
 }  // namespace perdure::store::sqlite

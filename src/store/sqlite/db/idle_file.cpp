@@ -25,7 +25,7 @@ constexpr int pages = 2;
 constexpr std::uint64_t note_form = 1;
 using Page = std::array<char, page_size>;
 
-std::string encode(const IdleNote& note) {
+std::string encode_note(const IdleNote& note) {
     ByteWriter out;
     out.number(note_form);
     out.number(note.base.tick);
@@ -41,7 +41,7 @@ std::string encode(const IdleNote& note) {
     return out.take();
 }
 
-IdleNote decode(std::string_view bytes) {
+IdleNote decode_note(std::string_view bytes) {
     ByteReader in(bytes);
     if (in.number() != note_form) fail_corrupt("an idle note is in a form that is not known");
     IdleNote note{.base = {}, .service = {}, .sessions = {}};
@@ -62,7 +62,7 @@ IdleNote decode(std::string_view bytes) {
 
 // Its length, its checksum, and the note. Empty if there is no room for it.
 std::optional<Page> page_of(const IdleNote& note, int number) {
-    const auto body = encode(note);
+    const auto body = encode_note(note);
     const auto length = static_cast<std::uint32_t>(body.size());
     const auto checksum = checksum_of(number, body);
     if (sizeof length + sizeof checksum + body.size() > half_size) return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<IdleNote> note_in(const char* half, int number) {
     const std::string_view body(half + head, length);
     if (checksum_of(number, body) != checksum) return std::nullopt;
     try {
-        return decode(body);
+        return decode_note(body);
     } catch (const Failure&) {
         return std::nullopt;
     }

@@ -11,17 +11,18 @@
 #include <vector>
 
 #include "store/engine/idle_note.h"
+#include "store/sql/statement.h"
 
 namespace perdure::store::sqlite {
 
 inline constexpr const char* idle_file_suffix = "-idle";
 
-class IdleFile {
+class IdleFile final : public sql::Notes {
 public:
     // Made if it is not there. One that cannot be is not open: it takes no notes.
     explicit IdleFile(const std::string& path);
     bool is_open() const { return file_ >= 0; }
-    ~IdleFile();
+    ~IdleFile() override;
     IdleFile(const IdleFile&) = delete;
     IdleFile& operator=(const IdleFile&) = delete;
 
@@ -31,8 +32,8 @@ public:
     bool write(const IdleNote& note);
 
     // By any thread: what is newer than these rows. A row that was written since has it all.
-    void add_to(ServiceRow& row) const;
-    void add_to(SessionRow& row) const;
+    void add_to(ServiceRow& row) const override;
+    void add_to(SessionRow& row) const override;
     std::vector<SessionId> heard() const;
 
 private:

@@ -30,12 +30,21 @@ void count_steps(Connection& connection, sqlite3_stmt* statement) {
 
 }  // namespace
 
-Found::~Found() {
+PreparedStatement::PreparedStatement(Connection& connection, const char* sql)
+    : connection_(connection) {
+    const int code = sqlite3_prepare_v3(connection.handle(), sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                        &statement_, nullptr);
+    if (code != SQLITE_OK) connection.fail(code, sql);
+}
+
+PreparedStatement::~PreparedStatement() { sqlite3_finalize(statement_); }
+
+void PreparedStatement::end() noexcept {
     sqlite3_reset(statement_);
     count_steps(connection_, statement_);
 }
 
-bool Found::next() {
+bool PreparedStatement::next() {
     const int code = sqlite3_step(statement_);
     if (code == SQLITE_ROW) {
         connection_.note_row();
@@ -45,60 +54,46 @@ bool Found::next() {
     return false;
 }
 
-bool Found::is_null(int column) const {
+bool PreparedStatement::is_null(int column) const {
     return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
 
-int Found::columns() const { return sqlite3_column_count(statement_); }
+int PreparedStatement::columns() const { return sqlite3_column_count(statement_); }
 
-bool Found::is_text(int column) const {
+bool PreparedStatement::is_text(int column) const {
     return sqlite3_column_type(statement_, column) == SQLITE_TEXT;
 }
 
-std::int64_t Found::number(int column) const { return sqlite3_column_int64(statement_, column); }
+std::int64_t PreparedStatement::number(int column) const {
+    return sqlite3_column_int64(statement_, column);
+}
 
-std::string_view Found::bytes(int column) const {
+std::string_view PreparedStatement::bytes(int column) const {
     const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
     if (!data) return {};
     return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
-void Found::out_of_bounds(int column) const {
-    fail_corrupt(std::string("`") + sqlite3_column_name(statement_, column) +
-                 "` is out of bounds: " + std::to_string(number(column)));
+std::string PreparedStatement::name(int column) const {
+    return sqlite3_column_name(statement_, column);
 }
 
-Statement::~Statement() { sqlite3_finalize(statement_); }
-
-void Statement::bind(const Value* values, std::size_t count) {
-    if (!statement_) {
-        const int code = sqlite3_prepare_v3(connection_.handle(), sql_, -1,
-                                            SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);
-        if (code != SQLITE_OK) connection_.fail(code, sql_);
-        PERDURE_ASSERT(sqlite3_bind_parameter_count(statement_) == static_cast<int>(count));
-    }
+void PreparedStatement::bind(const Value* values, std::size_t count) {
+    PERDURE_ASSERT(sqlite3_bind_parameter_count(statement_) == static_cast<int>(count));
     for (std::size_t i = 0; i < count; ++i) {
         const int code = bind_one(statement_, static_cast<int>(i) + 1, values[i]);
-        if (code != SQLITE_OK) connection_.fail(code, sql_);
+        if (code != SQLITE_OK) connection_.fail(code, sqlite3_sql(statement_));
     }
 }
 
-int Statement::run(const Value* values, std::size_t count) {
+int PreparedStatement::run(const Value* values, std::size_t count) {
     bind(values, count);
     const int code = sqlite3_step(statement_);
     const int reset = sqlite3_reset(statement_);
     count_steps(connection_, statement_);
-    if (code != SQLITE_DONE) connection_.fail(reset != SQLITE_OK ? reset : code, sql_);
+    if (code != SQLITE_DONE)
+        connection_.fail(reset != SQLITE_OK ? reset : code, sqlite3_sql(statement_));
     return sqlite3_changes(connection_.handle());
-}
-
-void Statement::run_one(std::initializer_list<Value> values) {
-    if (run(values) != 1) fail_corrupt(std::string("one row was expected: ") + sql_);
-}
-
-Found Statement::query(const Value* values, std::size_t count) {
-    bind(values, count);
-    return Found(connection_, statement_);
 }
 
 }  // namespace perdure::store::sqlite

@@ -3,31 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/engine/rows/bytes.h"
-
 namespace perdure::store::sqlite {
-namespace {
-
-constexpr std::size_t jobs_in_row_max = 500;
-
-// A note that cannot be understood must not keep everybody else from being removed.
-std::vector<JobId> jobs_of(const Found& row) {
-    const JobId first{row.bits(1)};
-    try {
-        return decode_forget_note(first, row.bytes(2));
-    } catch (const Failure&) {
-        return {first};
-    }
-}
-
-}  // namespace
-
-std::vector<JobId> decode_forget_note(JobId first, std::string_view others) {
-    std::vector<JobId> jobs = {first};
-    ByteReader bytes(others);
-    while (!bytes.is_at_end()) jobs.push_back(JobId{first.value + bytes.number()});
-    return jobs;
-}
 
 ForgetNotes::ForgetNotes(Connection& c)
     // The same job may end twice in one tick: distances from the key can be put in a row.
@@ -43,16 +19,14 @@ ForgetNotes::ForgetNotes(Connection& c)
 void ForgetNotes::finish() {
     for (auto& [forget_at, jobs] : added_) {
         std::sort(jobs.begin(), jobs.end());
-        for (std::size_t i = 0; i < jobs.size(); i += jobs_in_row_max)
-            write(forget_at, jobs.data() + i, std::min(jobs_in_row_max, jobs.size() - i));
+        for (std::size_t i = 0; i < jobs.size(); i += sql::jobs_in_note_max)
+            write(forget_at, jobs.data() + i, std::min(sql::jobs_in_note_max, jobs.size() - i));
     }
     added_.clear();
 }
 
 void ForgetNotes::write(ServiceTime forget_at, const JobId* jobs, std::size_t count) {
-    ByteWriter others;
-    for (std::size_t i = 1; i < count; ++i) others.number(jobs[i].value - jobs[0].value);
-    insert_.run_one({forget_at, jobs[0], Value::blob(others.take())});
+    insert_.run_one({forget_at, jobs[0], Value::blob(sql::encode_forget_note(jobs, count))});
 }
 
 std::vector<ForgetNote> ForgetNotes::due(ServiceTime now, std::uint32_t max) {
@@ -60,7 +34,7 @@ std::vector<ForgetNote> ForgetNotes::due(ServiceTime now, std::uint32_t max) {
     std::size_t found = 0;
     auto row = due_.query({now, max});
     while (found < max && row.next()) {
-        notes.push_back({ServiceTime{row.number(0)}, jobs_of(row)});
+        notes.push_back({ServiceTime{row.number(0)}, sql::jobs_of_note(row)});
         found += notes.back().jobs.size();
     }
     return notes;

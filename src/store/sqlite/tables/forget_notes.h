@@ -11,12 +11,12 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "store/engine/write_set.h"
+#include "store/sql/tables/forget_row.h"
 #include "store/sqlite/db/statement.h"
 
 namespace perdure::store::sqlite {
 
-// The jobs of one row.
-std::vector<JobId> decode_forget_note(JobId first, std::string_view others);
+using sql::decode_forget_note;
 
 class ForgetNotes {
 public:

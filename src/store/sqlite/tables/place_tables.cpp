@@ -7,6 +7,14 @@
 namespace perdure::store::sqlite {
 namespace {
 
+using sql::avoided;
+using sql::avoided_until;
+using sql::Behind;
+using sql::is_in_first_line;
+using sql::is_noted;
+using sql::order_of;
+using sql::rank_of;
+
 // The columns that Loader::ready_job() takes, the job, and those of Loader::whole_ready_job().
 constexpr int line_job = 7;
 constexpr int line_asked = 8;
@@ -30,52 +38,6 @@ constexpr const char* whole_stretch =
     " AND (rank, since, job) <= (?, ?, ?)";
 constexpr const char* like_stretch =
     "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job BETWEEN ? AND ?";
-
-std::int64_t rank_of(const ClaimOrder& order) {
-    return 2 * order.priority + (order.behind_the_first ? 1 : 0);
-}
-
-// If the row is damaged, it is some order: whoever loads the job will see it.
-ClaimOrder order_of(std::int64_t rank, std::int64_t since, JobId job) {
-    return {.priority = static_cast<std::uint8_t>(rank / 2),
-            .behind_the_first = rank % 2 != 0,
-            .since = ServiceTime{since},
-            .job = job};
-}
-
-// A position in a line, as its columns say it.
-struct Behind {
-    explicit Behind(const std::optional<ClaimOrder>& order) {
-        if (!order) return;
-        rank = rank_of(*order);
-        since = order->since.us;
-        job = static_cast<std::int64_t>(order->job.value);
-    }
-    std::int64_t rank = INT64_MIN;
-    std::int64_t since = INT64_MIN;
-    std::int64_t job = INT64_MIN;
-};
-
-// Where it first gets in line needs no row in `line`.
-bool is_in_first_line(const JobRow& job, const ClaimOrder& order) {
-    return order.behind_the_first && order.priority == job.spec->priority &&
-           order.since == job.submitted_at;
-}
-
-std::optional<SessionId> avoided(const Stay& stay) {
-    if (!stay.avoid) return std::nullopt;
-    return stay.avoid->session;
-}
-std::optional<ServiceTime> avoided_until(const Stay& stay) {
-    if (!stay.avoid) return std::nullopt;
-    return stay.avoid->until;
-}
-
-// When its retention is over has been noted already.
-bool is_noted(const JobRow& job, const Outcome& outcome) {
-    const auto* stored = job.stored ? std::get_if<Outcome>(&*job.stored) : nullptr;
-    return stored && stored->forget_at == outcome.forget_at;
-}
 
 }  // namespace
 
@@ -179,29 +141,11 @@ void PlaceTables::leave(const std::vector<JobRow*>& jobs, JobId& at) {
     run_exit_.finish();
 }
 
-// Claims take jobs from the fronts of lines, by turns: those of one line leave it with one
-// statement.
 void PlaceTables::leave_lines(std::vector<const JobRow*>& jobs) {
-    const auto by_reading = [](const JobRow* a, const JobRow* b) {
-        return a->read_as < b->read_as;
-    };
-    if (!std::is_sorted(jobs.begin(), jobs.end(), by_reading))
-        std::sort(jobs.begin(), jobs.end(), by_reading);
-    Stretch stretch;
-    for (const auto* job : jobs) {
-        const bool goes_on = stretch.jobs > 0 && job->read_as == stretch.last->read_as + 1;
-        if (!goes_on) {
-            leave(stretch);
-            stretch = {.first = job};
-        }
-        stretch.last = job;
-        ++stretch.jobs;
-    }
-    leave(stretch);
+    for (const auto& stretch : sql::stretches_of(jobs)) leave(stretch);
 }
 
 void PlaceTables::leave(const Stretch& stretch) {
-    if (stretch.jobs == 0) return;
     const auto& first = std::get<Ready>(*stretch.first->stored).stay.order;
     const auto& last = std::get<Ready>(*stretch.last->stored).stay.order;
     // Most got in line in the same tick, with the same priority.
@@ -217,7 +161,7 @@ void PlaceTables::leave(const Stretch& stretch) {
 
 void PlaceTables::enter(JobRow& job) {
     if (!job.stored)
-        insert_job_.add({job.id, job.shape, job.body_hash.low, high_of(job.body_hash),
+        insert_job_.add({job.id, job.shape, job.body_hash.low, sql::high_of(job.body_hash),
                          job.submitted_at, Value::blob(encode(*job.spec))});
     const auto save = [&](AttemptRow& attempt) {
         if (attempt.unsaved) history_.save(job.id, attempt);
@@ -386,13 +330,7 @@ std::vector<JobId> PlaceTables::kept() {
 SessionId PlaceTables::owner_of_damaged_run(JobId job) {
     auto row = run_row_.query({job});
     if (!row.next()) return {};
-    JobRow said;
-    try {
-        decode_life(row.bytes(1), said);
-    } catch (const Failure&) {
-        return SessionId{row.bits(0)};
-    }
-    return said.attempts.empty() ? SessionId{row.bits(0)} : said.attempts.back().session();
+    return sql::owner_in_run(row);
 }
 
 }  // namespace perdure::store::sqlite

@@ -7,15 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/place_rows.h"
 #include "store/sqlite/db/batch_insert.h"
 #include "store/sqlite/db/statement.h"
 #include "store/sqlite/tables/forget_notes.h"
 #include "store/sqlite/tables/history_tables.h"
-#include "store/sqlite/tables/load.h"
 #include "store/sqlite/tables/range_delete.h"
 #include "store/sqlite/tables/wakes.h"
 
 namespace perdure::store::sqlite {
+
+using sql::Loader;
+using sql::Stretch;
 
 class PlaceTables : public LineReader {
 public:
@@ -50,13 +54,6 @@ public:
     void tidy_wakes() { wakes_.tidy(); }
 
 private:
-    // A part of a line that leaves it as a whole.
-    struct Stretch {
-        const JobRow* first = nullptr;
-        const JobRow* last = nullptr;
-        int jobs = 0;
-    };
-
     Found line_after(const LineQuery& query);
     void leave(const std::vector<JobRow*>& jobs, JobId& at);
     void finish_inserts();

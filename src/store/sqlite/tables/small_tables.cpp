@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "store/engine/rows/codec.h"
-#include "store/sqlite/tables/load.h"
+#include "store/sql/tables/load.h"
 
 namespace perdure::store::sqlite {
 namespace {
@@ -218,8 +218,8 @@ void SmallTables::write(const Recovery& entry) {
 void SmallTables::write(const KeyName& name, const IdempotencyRow& row) {
     std::optional<std::int64_t> gone;
     if (row.gone) gone = code(*row.gone);
-    put_key_.run({name.first, name.second, row.job, row.body_hash.low, high_of(row.body_hash), gone,
-                  row.until});
+    put_key_.run({name.first, name.second, row.job, row.body_hash.low, sql::high_of(row.body_hash),
+                  gone, row.until});
 }
 
 void SmallTables::write(const SessionRow& s) {

@@ -1,6 +1,7 @@
 #include "store/sqlite/tables/sqlite_tables.h"
 
 #include "base/assert.h"
+#include "store/sql/tables/contents.h"
 #include "store/sqlite/db/idle_file.h"
 
 namespace perdure::store::sqlite {
@@ -13,6 +14,19 @@ SqliteTables::SqliteTables(Connection& c, DamageBook& book)
       places_(c, load_),
       small_(c, book),
       leftovers_(c) {}
+
+Contents SqliteTables::contents() {
+    Contents contents;
+    contents.service = small_.copies.service();
+    if (auto* notes = connection_.idle_file()) {
+        notes->keep_what_goes_with(contents.service);
+        notes->add_to(contents.service);
+        contents.noted = notes->heard();
+    }
+    contents.servers = small_.copies.servers();
+    sql::read_contents(connection_, load_, book_, contents);
+    return contents;
+}
 
 void SqliteTables::begin() { transaction_.emplace(connection_, Transaction::Kind::write); }
 
@@ -43,11 +57,11 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
 }
 
 bool SqliteTables::takes_notes() const {
-    const auto* notes = connection_.notes();
+    const auto* notes = connection_.idle_file();
     return notes && notes->is_open();
 }
 
-bool SqliteTables::write_note(const IdleNote& note) { return connection_.notes()->write(note); }
+bool SqliteTables::write_note(const IdleNote& note) { return connection_.idle_file()->write(note); }
 
 bool SqliteTables::has_job(JobId id) {
     Statement known(connection_, "SELECT 1 FROM job WHERE id = ?");

@@ -6,10 +6,10 @@
 #include "base/assert.h"
 #include "store/engine/damage_book.h"
 #include "store/engine/tables.h"
+#include "store/sql/tables/load.h"
+#include "store/sql/tables/load_relations.h"
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/tables/leftovers.h"
-#include "store/sqlite/tables/load.h"
-#include "store/sqlite/tables/load_relations.h"
 #include "store/sqlite/tables/place_tables.h"
 #include "store/sqlite/tables/small_tables.h"
 
@@ -46,18 +46,10 @@ public:
     }
 
 private:
-    // contents.cpp
-    void read_sessions(Contents& contents);
-    void read_runs(Contents& contents);
-    void read_shapes(Contents& contents);
-    void read_ready_shapes(Contents& contents);
-    void read_holders(Contents& contents);
-    void read_debts(Contents& contents);
-
     Connection& connection_;
     DamageBook& book_;
-    Loader load_;
-    RelationLoader relations_;
+    sql::Loader load_;
+    sql::RelationLoader relations_;
     PlaceTables places_;
     SmallTables small_;
     Leftovers leftovers_;
