@@ -58,6 +58,13 @@ TEST(CallersFolder, is_fresh_elsewhere_and_that_is_said) {
     }
 }
 
+TEST(CallersFolder, is_not_passed_from_inside_a_job) {
+    Stage stage;
+    stage.world.variables["PERDURE_JOB"] = id;
+    EXPECT_FALSE(sent(stage, {"submit", "--", "./x"}).contains("cwd"));
+    EXPECT_FALSE(contains(stage.err, "fresh folder")) << stage.err;
+}
+
 TEST(CallersFolder, a_dash_asks_for_a_fresh_one_also_for_callbacks) {
     Stage stage;
     const auto job = sent(stage, {"submit", "--cwd", "-", "--on-end", "./y", "--", "./x"});

@@ -8,14 +8,6 @@ namespace {
 
 ParsedRequest refuse(std::string problem) { return {std::nullopt, std::move(problem), 0}; }
 
-// "word rest": takes the word off the front.
-std::string_view take_word(std::string_view& line) {
-    const auto space = line.find(' ');
-    const auto word = line.substr(0, space);
-    line = space == std::string_view::npos ? std::string_view{} : line.substr(space + 1);
-    return word;
-}
-
 // A number of exactly `digits` digits, taken off the front.
 std::optional<int> take_digits(std::string_view& text, std::size_t digits) {
     if (text.size() < digits) return std::nullopt;

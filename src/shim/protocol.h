@@ -96,20 +96,12 @@ inline std::string to_text(const ReplyTalk& reply) {
     return text.append(reply.body);
 }
 
-// "word rest": takes the word off the front.
-inline std::string_view take_talk_word(std::string_view& line) {
-    const auto space = line.find(' ');
-    const auto word = line.substr(0, space);
-    line = space == std::string_view::npos ? std::string_view{} : line.substr(space + 1);
-    return word;
-}
-
 inline std::optional<CallTalk> parse_call(std::string_view text) {
     const auto end = text.find('\n');
     if (end == std::string_view::npos) return std::nullopt;
     auto line = text.substr(0, end);
-    const auto number = number_in<std::uint64_t>(take_talk_word(line));
-    CallTalk call{.method = take_talk_word(line), .target = line, .body = text.substr(end + 1)};
+    const auto number = number_in<std::uint64_t>(take_word(line));
+    CallTalk call{.method = take_word(line), .target = line, .body = text.substr(end + 1)};
     if (!number || call.method.empty() || call.target.empty()) return std::nullopt;
     call.number = *number;
     return call;
@@ -119,7 +111,7 @@ inline std::optional<ReplyTalk> parse_reply(std::string_view text) {
     const auto end = text.find('\n');
     if (end == std::string_view::npos) return std::nullopt;
     auto line = text.substr(0, end);
-    const auto number = number_in<std::uint64_t>(take_talk_word(line));
+    const auto number = number_in<std::uint64_t>(take_word(line));
     const auto status = number_in<std::uint32_t>(line);
     if (!number || !status) return std::nullopt;
     return ReplyTalk{*number, *status, text.substr(end + 1)};

@@ -29,7 +29,8 @@ ASKS_A_SERVER = re.compile(r"^(id=\$\()?perdure (run|submit|jobs|logs|why|job|se
                            r"queues|limits|workers|policy|explain|quarantine|recoveries)\b")
 # What they need is not there.
 NEEDS_MORE = ["quarantine release", "quarantine accept", "quarantine discard", "quarantine show",
-              "job discard", "job hold", "job unhold", "--worker gpu-7", "--env-file", "--env DB_PASSWORD", "secret://"]
+              "job discard", "job hold", "job unhold", "--worker gpu-7", "--env-file",
+              "--env DB_PASSWORD", "secret://"]
 FILES = {"data.csv": "a,b\n", "state.json": "{}\n", "jobs.json": '[{"argv": ["true"]}]\n',
          "parts.json": '{"jobs": [{"argv": ["true"]}], "then": {"argv": ["true"]}}\n'}
 FLAKY = "#!/bin/sh\ntest -e flaked && exit 0\ntouch flaked\necho not yet; exit 1\n"

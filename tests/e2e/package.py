@@ -8,7 +8,7 @@ The root is an overlay over this machine's, with its own processes, network, cgr
 database; nothing outside changes. With --root it is over DIR: a fresh Debian 12 with nothing but
 what the package names proves that it names all of it:
 
-    debootstrap --variant=minbase --include=adduser,python3,libfmt9,libsqlite3-0,libssl3 \\
+    debootstrap --variant=minbase --include=adduser,python3,libfmt9,libpq5,libsqlite3-0,libssl3 \\
         bookworm DIR
 
 Needs root. There is no systemd in it: unit_runner.py starts the units instead, and says what it

@@ -345,7 +345,7 @@ def go_on_listening_with_a_revoked_token(instance):
                        "1000").stdout.strip()
     header = {"Authorization": "Bearer " + made.stdout.strip()}
     streams = []
-    for path in (f"/v1/jobs/{job}/logs?follow=job", f"/v1/jobs/{job}/wait?for=4m"):
+    for path in (f"/v1/jobs/{job}/logs?follow=true", f"/v1/jobs/{job}/wait?for=4m"):
         code = ("import http.client,json,sys,time\n"
                 "port,path,headers=json.loads(sys.argv[1])\n"
                 "c=http.client.HTTPConnection('127.0.0.1',port,timeout=60)\n"

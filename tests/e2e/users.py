@@ -295,8 +295,8 @@ def submit_as(account, host, script, **fields):
 
 
 def as_submitters(host, *more):
-    host.args = ["--state", host.state, "--user", "submitter", "--allow-user", "daemon",
-                 "--allow-user", "games", *more]
+    host.args = ["--state", host.state, "--user", "submitter", "--allow-user", "daemon,games",
+                 *more]
     host.start()
 
 
@@ -427,7 +427,8 @@ def what_a_job_submits_survives_the_death_of_its_worker_once(host):
 def a_replaced_attempt_submits_nothing(host):
     """Its worker is stopped until its lease is over and another one has the job; then its process,
     which still lives, asks."""
-    host.args += ["--set", "timing.lease=3s", "--set", "timing.hold=1s"]
+    host.args += ["--set", "timing.heartbeat=1s", "--set", "timing.lease=5s",
+                  "--set", "timing.hold=1s"]
     host.start()
     script = (f"touch {host.theirs}/up-$PERDURE_EPOCH; "
               f"while [ ! -e {host.theirs}/go ]; do sleep 0.05; done; "

@@ -86,10 +86,9 @@ ExitCode run_in_foreground(cli::Role role, const Configuration& configuration) {
         options.children.push_back(child_of(foreground, cli::Role::server));
     if (role != cli::Role::server)
         options.children.push_back(child_of(foreground, cli::Role::worker));
-    if (::geteuid() == 0)
+    if (::geteuid() == 0 && configuration.config.worker_user.empty())
         say("warning: this runs as root, and so does every job: whoever may submit owns this "
-            "machine. "
-            "Use an account of its own (docs/security.md)");
+            "machine. Use an account of its own, or --user (docs/security.md)");
     const auto last = options.children.size() - 1;
     options.say = say;
     options.manager = ServiceManager::from_environment();

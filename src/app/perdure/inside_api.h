@@ -18,8 +18,9 @@ public:
         : socket_(std::move(socket)), world_(world), usual_(std::move(usual)) {}
 
     Result<cli::ApiAnswer> request(const cli::ApiRequest& request) override;
-    Result<cli::ApiAnswer> stream(const std::string& target, Piece piece) override {
-        return usual_->stream(target, std::move(piece));
+    Result<cli::ApiAnswer> stream(const std::string& target, std::optional<Duration> patience,
+                                  Piece piece) override {
+        return usual_->stream(target, patience, std::move(piece));
     }
     std::string where() const override { return usual_->where(); }
 

@@ -47,12 +47,12 @@ ExitCode list_workers(Context& context) {
         context.term.print(*asked.body);
         return ExitCode::ok;
     }
-    Table table(
-        {"WORKER", "STATE", "RUNNING", "SLOTS", "HEARD", "SESSION", "TENANTS", "QUEUES", "KINDS"});
+    Table table({"WORKER", "STATE", "RUNNING", "SLOTS", "HEARD", "SESSION", "USER", "TENANTS",
+                 "QUEUES", "KINDS"});
     for (const auto& worker : list_of(*asked.body, "workers"))
         table.add({text_of(worker, "worker"), state_of(worker), text_of(worker, "running"),
                    text_of(worker, "slots"), spoken_of(worker, "silent_for") + " ago",
-                   text_of(worker, "session"), tenants_of(worker),
+                   text_of(worker, "session"), text_of(worker, "user"), tenants_of(worker),
                    all_or(joined_of(worker, "queues")), kinds_of(worker)});
     if (table.empty()) {
         context.term.say("no worker is connected; start one: perdure worker");

@@ -31,6 +31,13 @@ Offer offer_of(const boost::json::value& worker, const std::string& tenant, cons
     return offer;
 }
 
+// Its folder may be gone before its child runs, and it may not be allowed to ask for workers.
+bool is_inside_a_job(const Context& context) {
+    const auto& environment = context.world.environment();
+    const auto found = environment.find("PERDURE_JOB");
+    return found != environment.end() && !found->second.empty();
+}
+
 std::string named(const boost::json::object& job, const boost::json::object* others,
                   std::string_view field) {
     for (const auto* from : {&job, others}) {
@@ -60,7 +67,7 @@ Result<CallersFolder::Offers> CallersFolder::offers_for(const std::string& tenan
 }
 
 Result<void> CallersFolder::give(boost::json::object& job, const boost::json::object* others) {
-    if (job.contains("cwd") || !job.contains("argv")) return {};
+    if (job.contains("cwd") || !job.contains("argv") || is_inside_a_job(context_)) return {};
     const Shape shape{.tenant = named(job, others, "tenant"),
                       .queue = named(job, others, "queue"),
                       .kind = "",

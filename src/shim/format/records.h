@@ -43,6 +43,14 @@ private:
     bool corrupt_ = false;
 };
 
+// "word rest": takes the word off the front.
+inline std::string_view take_word(std::string_view& line) {
+    const auto space = line.find(' ');
+    const auto word = line.substr(0, space);
+    line = space == std::string_view::npos ? std::string_view{} : line.substr(space + 1);
+    return word;
+}
+
 // A decimal number that fills the whole text.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {

@@ -149,9 +149,9 @@ Ranking::Line& Ranking::line(ShapeId id) {
     Queue& queue = queue_of(tenant, shape);
     Share& share = queue.shares[shape.share];
     share.queue = &queue;
-    auto& kind = queue.kinds[shape.kind];
+    auto& kind = queue.kinds[{shape.kind, shape.submitter}];
     kind.queue = &queue;
-    kind.among = &tenant.kinds[shape.kind];
+    kind.among = &tenant.kinds[{shape.kind, shape.submitter}];
     known = std::make_unique<Line>();
     known->shape = id;
     known->share = &share;
@@ -231,8 +231,10 @@ void Ranking::charge(ShapeId id) {
 // --- who is first --------------------------------------------------------------------------------
 
 struct Ranking::First {
+    const Shapes& shapes;
+    const Offer& offer;
     Line* line = nullptr;
-    Key key;
+    Key key = {};
 
     template <class Member>
     void look_at(Group<Member>& group) {
@@ -246,23 +248,37 @@ struct Ranking::First {
     void look_at(Candidates<Group<Member>>& groups) {
         if (auto* group = groups.first()) look_at(*group);
     }
+    // All lines of such a group have one kind and one kind of submitter: any of them tells.
+    void look_if_taken(Group<Line>& group) {
+        if (group.members.empty() || !matches(offer, shapes.shape(line_of(group).shape))) return;
+        look_at(group);
+    }
+    void look_if_taken(Candidates<Group<Line>>& groups) {
+        if (auto* group = groups.first()) look_if_taken(*group);
+    }
+    template <class Value>
+    void look_at_kinds(ByKind<Value>& kinds) {
+        // Whoever takes some submitters' jobs alone names its kinds; without it is as many looks.
+        if (offer.kinds.empty())
+            for (auto& [kind, value] : kinds) look_if_taken(value);
+        for (const auto& name : offer.kinds)
+            for (const auto submitter :
+                 {SubmitterKind::no_account, SubmitterKind::account, SubmitterKind::root})
+                if (const auto at = kinds.find(KindOrder::Name(name, submitter)); at != kinds.end())
+                    look_if_taken(at->second);
+    }
 };
 
-void Ranking::look_at(Tenant& tenant, const Offer& offer, First& first) {
-    if (offer.queues.empty() && offer.kinds.empty()) first.look_at(tenant.all);
-    if (offer.queues.empty()) {
-        for (const auto& name : offer.kinds)
-            if (const auto kind = tenant.kinds.find(name); kind != tenant.kinds.end())
-                first.look_at(kind->second);
-    }
+void Ranking::look_at(Tenant& tenant, First& first) {
+    const auto& offer = first.offer;
+    const bool takes_all = offer.kinds.empty() && offer.takes_from == TakesFrom::anybody;
+    if (offer.queues.empty())
+        takes_all ? first.look_at(tenant.all) : first.look_at_kinds(tenant.kinds);
     for (const auto& name : offer.queues) {
         const auto at = tenant.queues.find(name);
         if (at == tenant.queues.end() || at->second.is_paused) continue;
         Queue& queue = at->second;
-        if (offer.kinds.empty()) first.look_at(queue.all);
-        for (const auto& kind_name : offer.kinds)
-            if (const auto kind = queue.kinds.find(kind_name); kind != queue.kinds.end())
-                first.look_at(kind->second);
+        takes_all ? first.look_at(queue.all) : first.look_at_kinds(queue.kinds);
     }
 }
 
@@ -271,8 +287,8 @@ std::optional<Ranking::Head> Ranking::first(const Offer& offer) {
     const auto look = [&](const std::string& name) {
         const auto found = tenants_.find(name);
         if (found == tenants_.end()) return;
-        First first;
-        look_at(found->second, offer, first);
+        First first{.shapes = shapes_, .offer = offer};
+        look_at(found->second, first);
         if (!first.line) return;
         const Head head{*first.line->head, first.line->shape};
         if (!best || tenant_goes_before(head, *best)) best = head;

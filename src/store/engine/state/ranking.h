@@ -5,9 +5,10 @@
 // A claim costs the same however many lines there are. Only a copy, as Fronts is, which tells it
 // the head of each line; turns begin anew with it.
 //
-// Lines are grouped by share and queue, once for all kinds and once for each kind. A claim raises
-// the rank of its queue and of its share, in all of their kinds. So what a group has as its key is
-// a lower bound (ranks never fall): one that turns out too low is corrected when it comes first.
+// Lines are grouped by share and queue, once for all of them and once for each kind of job and of
+// submitter. A claim raises the rank of its queue and of its share, in all of their groups. So what
+// a group has as its key is a lower bound (ranks never fall): one that turns out too low is
+// corrected when it comes first.
 #pragma once
 
 #include <compare>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,7 +85,7 @@ private:
     };
     struct Queue;
     struct Share;
-    // A queue's lines of one kind, by share; or its shares with all kinds.
+    // A queue's lines of one kind and submitter, by share; or its shares with all of them.
     template <class Member>
     struct Group {
         Queue* queue = nullptr;
@@ -105,6 +107,17 @@ private:
         std::set<std::pair<ClaimOrder, Line*>> lines;  // that are listed, exactly
         std::optional<Key> at;
     };
+    // Of a job, and of who submitted it (U3).
+    struct KindOrder {
+        using is_transparent = void;
+        using Name = std::pair<std::string_view, SubmitterKind>;
+        template <class A, class B>
+        bool operator()(const A& a, const B& b) const {
+            return Name(a.first, a.second) < Name(b.first, b.second);
+        }
+    };
+    template <class Value>
+    using ByKind = std::map<std::pair<std::string, SubmitterKind>, Value, KindOrder>;
     struct Tenant;
     struct Queue {
         Tenant* tenant = nullptr;
@@ -114,7 +127,7 @@ private:
         Turns turns;  // of its shares
         std::map<std::string, Share> shares;
         Group<Share> all;
-        std::map<std::string, Group<Line>> kinds;
+        ByKind<Group<Line>> kinds;
     };
     struct Tenant {
         Turn turn;
@@ -122,7 +135,7 @@ private:
         Turns turns;  // of its queues
         std::map<std::string, Queue> queues;
         Candidates<Group<Share>> all;
-        std::map<std::string, Candidates<Group<Line>>> kinds;
+        ByKind<Candidates<Group<Line>>> kinds;
     };
 
     static Key key_of(const ClaimOrder& order, const Share& share);
@@ -146,7 +159,7 @@ private:
     Queue& queue_of(Tenant& tenant, const Shape& shape);
     bool stands_still(const std::string& tenant, const std::string& queue) const;
     void add_jobs(ShapeId id, std::uint64_t jobs);
-    void look_at(Tenant& tenant, const Offer& offer, First& first);
+    void look_at(Tenant& tenant, First& first);
     bool tenant_goes_before(const Head& a, const Head& b);
 
     const Shapes& shapes_;

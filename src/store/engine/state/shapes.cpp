@@ -29,6 +29,11 @@ void Shapes::take_shapes(const std::vector<ShapeRow>& shapes) {
             known_.resize(static_cast<std::size_t>(id));
         auto& known = known_.back();
         known.shape = shape;
+        const auto submitter = static_cast<int>(shape.submitter);
+        if (submitter < 0 || submitter > static_cast<int>(last_submitter_kind)) {
+            book_.note({"shape", std::to_string(id), "its submitter cannot be"});
+            known.shape.submitter = SubmitterKind::no_account;
+        }
         known.is_there = true;
         ids_[known.shape] = id;
     }

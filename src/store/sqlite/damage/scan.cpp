@@ -226,6 +226,7 @@ void DamageScan::check_shape(const Found& row) {
     if (shapes_ < 0) shapes_ = connection_.number("SELECT count(*) FROM shape");
     const auto max = Shapes::number_max(shapes_);
     if (row.number(0) < 1 || row.number(0) > max) fail_corrupt("its number is out of bounds");
+    at_most(row, 5, static_cast<std::int64_t>(last_submitter_kind));
 }
 
 void DamageScan::check_tally(const Found& row) {
