@@ -46,10 +46,10 @@ struct ApiOptions {
     Timing timing;
     const Space* space = nullptr;  // of the store, if it is short of any
     std::uint64_t space_reserve = 0;
-    BackupDesk* backups = nullptr;  // of the store, if it makes them itself
+    BackupService* backups = nullptr;  // of the store, if it makes them itself
     // Why nothing may be changed, for people; empty: everything may.
     std::string reads_only;
-    DamageDesk* damage = nullptr;  // of the store, if its rows can be damaged
+    DamageService* damage = nullptr;  // of the store, if its rows can be damaged
 };
 
 struct Api {

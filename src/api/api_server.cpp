@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "api/http/problem.h"
-#include "api/session.h"
+#include "api/serve_connection.h"
 
 namespace perdure {
 namespace {

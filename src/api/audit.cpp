@@ -21,9 +21,9 @@ void Audit::add(const AuditView& view) {
     fenced_ = view.fenced;
     holders_ += view.holders.size();
     for (const auto& holder : view.holders) {
-        taken_.insert(holder.thing);
-        if (!held_[holder.job].insert(holder.thing).second)
-            found_.push_back({holder.job, "holds two slots of " + holder.thing.name});
+        taken_.insert(holder.permit);
+        if (!held_[holder.job].insert(holder.permit).second)
+            found_.push_back({holder.job, "holds two slots of " + holder.permit.name});
     }
     for (const auto& job : view.jobs) check(job, view.clock);
     // Nobody can tell what a damaged one should hold: it is named as such.
@@ -54,7 +54,7 @@ void Audit::miss(SessionId session) {
 
 std::vector<AuditProblem> Audit::problems() const {
     auto problems = found_;
-    for (const auto& [job, things] : held_)
+    for (const auto& [job, permits] : held_)
         problems.push_back({job, "holds a key or limit and does not exist"});
     for (const auto& [job, line] : waiting_for_free_)
         if (!offered_.contains(line))
@@ -109,20 +109,20 @@ void Audit::check_attempts(const JobView& job) {
 }
 
 void Audit::check_holders(const JobView& job) {
-    const auto wanted = things_of(*job.spec);
+    const auto wanted = permits_of(*job.spec);
     const auto found = held_.find(job.id);
     const bool should_hold = job.run || job.kept_until;
-    const auto held = found == held_.end() ? std::set<Thing>{} : found->second;
+    const auto held = found == held_.end() ? std::set<Permit>{} : found->second;
     const auto right =
-        should_hold ? std::set<Thing>(wanted.begin(), wanted.end()) : std::set<Thing>{};
+        should_hold ? std::set<Permit>(wanted.begin(), wanted.end()) : std::set<Permit>{};
     note(job, held != right, "holds other keys or limits than it should");
     // Legal as long as another one of its shape is in line for it (C4).
     const auto shape = shape_of(*job.spec);
     if (job.blocked_on && !taken_.contains(*job.blocked_on))
         waiting_for_free_.push_back({job.id, {*job.blocked_on, shape}});
     if (job.state != JobState::ready || job.kept_until) return;
-    for (const auto& thing : wanted)
-        if (!taken_.contains(thing)) offered_.insert({thing, shape});
+    for (const auto& permit : wanted)
+        if (!taken_.contains(permit)) offered_.insert({permit, shape});
 }
 
 void Audit::check_deadlines(const JobView& job, const ServiceTick& clock) {
@@ -132,7 +132,7 @@ void Audit::check_deadlines(const JobView& job, const ServiceTick& clock) {
     if (has_ended(job.state)) return;
     note(job, late(job.queue_deadline), "is past its queue timeout");
     note(job, late(job.due), "is due and does not wake");
-    note(job, late(job.total_deadline) && !(job.run && job.run->order),
+    note(job, late(job.total_deadline) && !(job.run && job.run->kill_cause),
          "is past its total timeout");
 }
 

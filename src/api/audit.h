@@ -51,11 +51,11 @@ private:
     std::vector<AuditProblem> found_;
     // By session: what runs in it, and how long it may after the lease.
     std::map<SessionId, std::map<AttemptKey, Duration>> runs_;
-    std::map<JobId, std::set<Thing>> held_;  // by jobs that have not been looked at yet
-    std::set<Thing> taken_;
-    using LineForThing = std::pair<Thing, Shape>;
-    std::vector<std::pair<JobId, LineForThing>> waiting_for_free_;
-    std::set<LineForThing> offered_;
+    std::map<JobId, std::set<Permit>> held_;  // by jobs that have not been looked at yet
+    std::set<Permit> taken_;
+    using LineForPermit = std::pair<Permit, Shape>;
+    std::vector<std::pair<JobId, LineForPermit>> waiting_for_free_;
+    std::set<LineForPermit> offered_;
     std::uint64_t jobs_ = 0;
     std::uint64_t attempts_ = 0;
     std::uint64_t holders_ = 0;

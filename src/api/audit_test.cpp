@@ -8,7 +8,7 @@
 namespace perdure {
 namespace {
 
-const Thing key{Thing::Kind::key, "default", "k"};
+const Permit key{Permit::Kind::key, "default", "k"};
 
 JobView ready_job(bool keyed = false) {
     JobSpec spec{.kind = "k"};
@@ -176,7 +176,7 @@ TEST(Audit, finds_what_is_overdue_by_five_seconds) {
     job = running_job();
     job.total_deadline = ServiceTime{seconds(44).us};
     EXPECT_FALSE(problems_of(job).empty());
-    job.run->order = Cause::timeout_total;
+    job.run->kill_cause = Cause::timeout_total;
     EXPECT_TRUE(problems_of(job).empty()) << "its kill is ordered";
 }
 

@@ -43,7 +43,7 @@ void write_end(JsonWriter& out, const AttemptEnd& end) {
     write_exit(out, end);
     time_field(out, "again_at", end.at);
     if (end.matched != 0) out.field("matched", end.matched);
-    out.flag("by_worker_policy", end.judge != 0);
+    out.flag("by_worker_policy", end.policy_fingerprint != 0);
 }
 
 void write_evidence(JsonWriter& out, const Evidence& evidence) {
@@ -131,7 +131,7 @@ void write_place(JsonWriter& out, const JobView& job, const ServiceTick& clock,
     if (job.blocked_on) {
         out.key("blocked_on");
         out.begin_object();
-        out.field("kind", job.blocked_on->kind == Thing::Kind::key ? "key" : "limit");
+        out.field("kind", job.blocked_on->kind == Permit::Kind::key ? "key" : "limit");
         out.field("name", job.blocked_on->name);
         out.end_object();
     }
@@ -141,7 +141,7 @@ void write_place(JsonWriter& out, const JobView& job, const ServiceTick& clock,
         const auto worker = workers.find(job.run->session);
         if (worker != workers.end()) out.field("worker", worker->second);
         out.field("session", job.run->session);
-        if (job.run->order) out.field("kill_ordered", to_string(*job.run->order));
+        if (job.run->kill_cause) out.field("kill_ordered", to_string(*job.run->kill_cause));
     }
     out.flag("presumed_lost", job.presumed_lost);
 }

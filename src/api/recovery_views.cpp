@@ -51,7 +51,7 @@ void write_recovery(JsonWriter& out, const RecoveryLine& line) {
         out.field("acted_at", time_text(*line.acted_on));
         out.field("time_to_act", duration_text(std::max(*line.acted_on - entry.on, Duration{})));
     }
-    out.field("story", tell(entry));
+    out.field("story", story_of(entry));
     out.end_object();
 }
 

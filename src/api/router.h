@@ -36,7 +36,7 @@ struct Route {
 };
 
 struct Routed {
-    const Route* route = nullptr;  // nothing: answer with `refusal`
+    const Route* route = nullptr;  // empty: answer with `refusal`
     Response refusal;
 };
 

@@ -11,8 +11,8 @@ constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 }  // namespace
 
 std::optional<Error> SpaceWatch::why_no_submits(BootTime now) {
-    if (!space_ || now < look_again_at_) return refusal_;
-    look_again_at_ = now + between_looks;
+    if (!space_ || now < next_poll_at_) return refusal_;
+    next_poll_at_ = now + between_looks;
     refusal_.reset();
     const auto view = space_->look();
     if (!view) return refusal_;  // a disk that does not answer is seen by the commit

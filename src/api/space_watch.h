@@ -26,7 +26,7 @@ private:
 
     const Space* space_;
     std::uint64_t reserve_;
-    BootTime look_again_at_;
+    BootTime next_poll_at_;
     std::optional<Error> refusal_;
 };
 

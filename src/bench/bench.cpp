@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <functional>
 
+#include "bench/bench_options.h"
 #include "bench/figures.h"
-#include "bench/options.h"
-#include "bench/scale/measures.h"
 #include "bench/scale/scale.h"
+#include "bench/scale/scale_measures.h"
 #include "testbed/scratch.h"
 #include "testbed/stopwatch.h"
 
@@ -176,14 +176,14 @@ ExitCode refuse(const Error& why) {
     return why.code == Errc::invalid ? ExitCode::usage : ExitCode::failed;
 }
 
-ExitCode tell(const Figures& figures, const Options& options) {
+ExitCode print_results(const Figures& figures, const Options& options) {
     fmt::print("{}", options.json ? as_json(figures) : as_table(figures));
     for (const auto& failure : figures.failures)
         fmt::print(stderr, "perdure: bench: not measured: {}\n", failure);
     return figures.failures.empty() ? ExitCode::ok : ExitCode::failed;
 }
 
-ExitCode tell(const std::vector<ScaleRow>& rows, const Options& options) {
+ExitCode print_results(const std::vector<ScaleRow>& rows, const Options& options) {
     fmt::print("{}", options.json ? as_json(rows) : as_table(rows));
     const bool all = std::all_of(rows.begin(), rows.end(), [](const ScaleRow& row) {
         return verdict_of(row) != Verdict::not_measured;
@@ -212,8 +212,8 @@ ExitCode run_bench(const std::vector<std::string>& words) {
                                         .on_disk = true});
     if (!scratch) return refuse(scratch.error());
     if (options->keep) fmt::print(stderr, "bench: keeps {}\n", (*scratch)->path());
-    if (options->scale) return tell(run_scale(*options, **scratch), *options);
-    return tell(Bench(*options, **scratch).run(), *options);
+    if (options->scale) return print_results(run_scale(*options, **scratch), *options);
+    return print_results(Bench(*options, **scratch).run(), *options);
 }
 
 }  // namespace perdure::bench

@@ -18,7 +18,7 @@ constexpr double patience_with_start_s = 60;
 constexpr double patience_with_jobs_s = 60;
 constexpr double patience_with_stop_s = 30;
 constexpr std::chrono::seconds patience_with_answers(60);
-constexpr auto look_again = std::chrono::milliseconds(5);
+constexpr auto poll_interval = std::chrono::milliseconds(5);
 
 std::string content_of(const std::string& path) {
     std::ifstream file(path);
@@ -86,7 +86,7 @@ Result<void> Instance::wait_until_ready(std::size_t log_before) {
         const auto text = content_of(log()).substr(log_before);
         port_ = port_in(text);
         if (port_ != 0) break;
-        std::this_thread::sleep_for(look_again);
+        std::this_thread::sleep_for(poll_interval);
     }
     if (port_ == 0)
         return error(Errc::unavailable, fmt::format("`perdure {}` did not become ready:\n{}",
@@ -103,7 +103,7 @@ Instance::~Instance() {
     child_->signal(SIGTERM);
     const Stopwatch watch;
     while (!child_->has_ended() && watch.seconds() < patience_with_stop_s)
-        std::this_thread::sleep_for(look_again);
+        std::this_thread::sleep_for(poll_interval);
     if (!child_->has_ended()) kill();
 }
 

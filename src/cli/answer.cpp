@@ -155,7 +155,7 @@ std::string escaped(std::string_view text) {
     return made;
 }
 
-ExitCode unreachable(Terminal& term, const Api& api, const Error& error) {
+ExitCode unreachable(Terminal& term, const ApiCaller& api, const Error& error) {
     const bool is_told_by_itself = error.code == Errc::outcome_unknown ||
                                    error.code == Errc::invalid || error.code == Errc::forbidden;
     if (is_told_by_itself) return term.fail(error);
@@ -165,7 +165,7 @@ ExitCode unreachable(Terminal& term, const Api& api, const Error& error) {
     return ExitCode::unreachable;
 }
 
-Asked ask(Api& api, Terminal& term, const ApiRequest& request) {
+Asked ask(ApiCaller& api, Terminal& term, const ApiRequest& request) {
     auto answer = api.request(request);
     if (!answer) return {std::nullopt, unreachable(term, api, answer.error()), 0};
     if (!answer->ok())
@@ -189,7 +189,7 @@ std::string with_parameter(std::string target, std::string_view name, const std:
 
 }  // namespace
 
-Asked ask_pages(Api& api, Terminal& term, const Pages& pages) {
+Asked ask_pages(ApiCaller& api, Terminal& term, const Pages& pages) {
     boost::json::array lines;
     boost::json::array damaged;
     for (auto target = pages.target;;) {

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "cli/api.h"
+#include "cli/api_caller.h"
 #include "cli/terminal.h"
 
 namespace perdure::cli {
@@ -50,7 +50,7 @@ struct Asked {
 
     explicit operator bool() const { return body.has_value(); }
 };
-Asked ask(Api& api, Terminal& term, const ApiRequest& request);
+Asked ask(ApiCaller& api, Terminal& term, const ApiRequest& request);
 // A list that a server gives page by page, as one answer.
 struct Pages {
     std::string target;
@@ -59,8 +59,8 @@ struct Pages {
     // Until there are some lines, or none are left: a page may be empty and have a next one.
     enum class Until { lines, end } until = Until::end;
 };
-Asked ask_pages(Api& api, Terminal& term, const Pages& pages);
+Asked ask_pages(ApiCaller& api, Terminal& term, const Pages& pages);
 // No server was reached: says where, and how to start one.
-ExitCode unreachable(Terminal& term, const Api& api, const Error& error);
+ExitCode unreachable(Terminal& term, const ApiCaller& api, const Error& error);
 
 }  // namespace perdure::cli

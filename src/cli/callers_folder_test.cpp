@@ -1,7 +1,7 @@
 // Where jobs run that are typed here, and ids and times as people give them.
 #include <gtest/gtest.h>
 
-#include "cli/testing/stage.h"
+#include "cli/testing/cli_stage.h"
 
 namespace perdure::cli::callers_folder_test {
 namespace {
@@ -60,7 +60,7 @@ TEST(CallersFolder, is_fresh_elsewhere_and_that_is_said) {
 
 TEST(CallersFolder, is_not_passed_from_inside_a_job) {
     Stage stage;
-    stage.world.variables["PERDURE_JOB"] = id;
+    stage.system.variables["PERDURE_JOB"] = id;
     EXPECT_FALSE(sent(stage, {"submit", "--", "./x"}).contains("cwd"));
     EXPECT_FALSE(contains(stage.err, "fresh folder")) << stage.err;
 }
@@ -84,7 +84,7 @@ TEST(CallersFolder, callbacks_in_words_run_there_and_jobs_in_json_as_they_say) {
 
 TEST(PersonTimes, are_sent_in_utc_and_said_as_understood) {
     Stage stage;
-    stage.world.ahead = hours(1);
+    stage.system.ahead = hours(1);
     EXPECT_EQ(sent(stage, {"submit", "--at", "tomorrow 7:30", "--", "x"}).at("run_at"),
               "2026-11-16T06:30:00.000000Z");
     EXPECT_TRUE(contains(stage.err, "it starts at 2026-11-16T07:30:00.000+01:00, in 18 h"))

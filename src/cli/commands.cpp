@@ -2,12 +2,12 @@
 #include <set>
 
 #include "cli/command.h"
-#include "cli/fleet/commands.h"
+#include "cli/fleet/fleet_commands.h"
 #include "cli/job/chosen_jobs.h"
-#include "cli/job/commands.h"
+#include "cli/job/job_commands.h"
 #include "cli/job/job_options.h"
-#include "cli/local/commands.h"
-#include "cli/recovery/commands.h"
+#include "cli/local/local_commands.h"
+#include "cli/recovery/recovery_commands.h"
 
 namespace perdure::cli {
 namespace {
@@ -285,18 +285,18 @@ void add_inside(std::vector<Command>& all) {
                        .run = run});
     };
     add("progress", "say how far it is", "  perdure progress 40 copying",
-        {{"percent", "0 to 100"}, {"text", "for people", How::any}}, {}, tell_progress);
+        {{"percent", "0 to 100"}, {"text", "for people", How::any}}, {}, send_progress);
     add("checkpoint", "save a state; returns when it is committed",
         "  perdure checkpoint <state.json", {}, {file}, save_checkpoint);
     add("begin", "something starts that must not be repeated; returns when committed",
-        "  perdure begin && ./charge-card", {}, {}, tell_begin);
+        "  perdure begin && ./charge-card", {}, {}, send_begin);
     add("verdict", "say what a failure means: retry, permanent, conflict, disconnected, at TIME",
         "  perdure verdict at \"tomorrow 7:30\"; exit 1",
         {{"kind", "retry, permanent, conflict, disconnected or at"},
          {"time", "for `at`", How::optional}},
-        {}, tell_verdict);
+        {}, send_verdict);
     add("result", "leave a result, JSON", "  echo '{\"rows\": 7}' | perdure result", {}, {file},
-        tell_result);
+        send_result);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <boost/json/serialize.hpp>
 
-#include "cli/testing/stage.h"
+#include "cli/testing/cli_stage.h"
 
 namespace perdure::cli {
 namespace {
@@ -19,8 +19,8 @@ std::string sent_env(Stage& stage) {
 
 TEST(Environment, a_name_alone_takes_the_callers_value_and_says_where_it_goes) {
     Stage stage;
-    stage.world.variables["DB_PASSWORD"] = "hunter2";
-    stage.world.variables["MODE"] = "fast";
+    stage.system.variables["DB_PASSWORD"] = "hunter2";
+    stage.system.variables["MODE"] = "fast";
     stage.expect("POST /v1/jobs", taken_by_the_server);
     EXPECT_EQ(stage.run({"submit", "--env", "DB_PASSWORD", "--env", "MODE", "--", "x"}), 0);
     EXPECT_EQ(sent_env(stage), R"j({"DB_PASSWORD":"hunter2","MODE":"fast"})j");
@@ -50,10 +50,10 @@ TEST(Environment, a_secret_on_the_command_line_is_told_as_well) {
 
 TEST(Environment, a_file_has_lines_comments_and_quotes_and_yields_to_options) {
     Stage stage;
-    stage.world.variables["FROM_HERE"] = "here";
-    stage.world.files["job.env"] =
+    stage.system.variables["FROM_HERE"] = "here";
+    stage.system.files["job.env"] =
         "# of the job\n\nA=1\r\n  B=\"two words\"\nC='it''s'\nD=a=b\nE=\nFROM_HERE\nA=last";
-    stage.world.files["more.env"] = "D=file";
+    stage.system.files["more.env"] = "D=file";
     stage.expect("POST /v1/jobs", taken_by_the_server);
     EXPECT_EQ(stage.run({"submit", "--env", "E=option", "--env-file", "job.env", "--env-file",
                          "more.env", "--", "x"}),
@@ -66,7 +66,7 @@ TEST(Environment, a_file_has_lines_comments_and_quotes_and_yields_to_options) {
 
 TEST(Environment, what_is_not_understood_is_named_without_its_value) {
     Stage stage;
-    stage.world.files["bad.env"] = "A=1\nexport B=hunter2\n";
+    stage.system.files["bad.env"] = "A=1\nexport B=hunter2\n";
     EXPECT_EQ(stage.run({"submit", "--env-file", "bad.env", "--", "x"}), 2);
     EXPECT_TRUE(contains(stage.err, "bad.env:2")) << stage.err;
     EXPECT_FALSE(contains(stage.err, "hunter2")) << stage.err;

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/job/follow.h"
-#include "cli/testing/stage.h"
+#include "cli/testing/cli_stage.h"
 
 namespace perdure::cli {
 namespace {
@@ -80,7 +80,7 @@ TEST(Run, says_at_once_that_there_is_no_server) {
     stage.expect("POST /v1/jobs", lost);
     EXPECT_EQ(stage.run({"run", "--", "x"}), 5);
     EXPECT_TRUE(contains(stage.err, "perdure up")) << stage.err;
-    EXPECT_EQ(stage.world.pauses, 0);
+    EXPECT_EQ(stage.system.pauses, 0);
 }
 
 TEST(Run, gives_up_after_a_while_and_says_how_to_repeat_safely) {
@@ -107,13 +107,13 @@ protected:
     }
     void press() {
         stage_.server.steps.push_back({"STREAM /v1/jobs/", error(Errc::unavailable, "interrupted"),
-                                       "", [this] { stage_.world.ctrl_c = true; }});
+                                       "", [this] { stage_.system.ctrl_c = true; }});
     }
     Stage stage_;
 };
 
 TEST_F(CtrlC, cancels_if_the_person_says_so_and_waits_for_the_end) {
-    stage_.world.person = {"c"};
+    stage_.system.person = {"c"};
     stage_.expect("POST /v1/jobs/" + id + "/cancel", json_answer(200, R"j({"outcome":"ended"})j"));
     stage_.expect_stream("/v1/jobs/", "", ok);
     stage_.expect("GET /v1/jobs/" + id,
@@ -122,14 +122,14 @@ TEST_F(CtrlC, cancels_if_the_person_says_so_and_waits_for_the_end) {
 }
 
 TEST_F(CtrlC, detaches_if_the_person_says_so) {
-    stage_.world.person = {"d"};
+    stage_.system.person = {"d"};
     EXPECT_EQ(stage_.run({"run", "--", "x"}), 120);
     EXPECT_TRUE(contains(stage_.err, "perdure logs -f " + id)) << stage_.err;
     EXPECT_FALSE(contains(stage_.err, "connection lost")) << stage_.err;
 }
 
 TEST_F(CtrlC, goes_on_if_the_person_only_presses_enter) {
-    stage_.world.person = {""};
+    stage_.system.person = {""};
     stage_.expect_stream("/v1/jobs/", "more", ok);
     stage_.expect("GET /v1/jobs/" + id, succeeded);
     EXPECT_EQ(stage_.run({"run", "--", "x"}), 0) << stage_.err;
@@ -138,7 +138,7 @@ TEST_F(CtrlC, goes_on_if_the_person_only_presses_enter) {
 
 TEST_F(CtrlC, detaches_where_nobody_can_be_asked) {
     stage_.look.interactive = false;
-    stage_.world.person = {"c"};
+    stage_.system.person = {"c"};
     EXPECT_EQ(stage_.run({"run", "--", "x"}), 120);
     EXPECT_EQ(stage_.server.calls.size(), 2U) << "no cancel was sent";
 }
@@ -154,10 +154,10 @@ TEST_F(CtrlC, the_question_ends_when_the_job_does) {
 TEST(Run, asks_nobody_when_it_is_told_to_end) {
     Stage stage;
     stage.look.interactive = true;
-    stage.world.person = {"c"};
+    stage.system.person = {"c"};
     stage.expect("POST /v1/jobs", accepted);
     stage.server.steps.push_back({"STREAM /v1/jobs/", error(Errc::unavailable, "interrupted"), "",
-                                  [&] { stage.world.sigterm = true; }});
+                                  [&] { stage.system.sigterm = true; }});
     EXPECT_EQ(stage.run({"run", "--", "x"}), 120) << stage.err;
     EXPECT_FALSE(contains(stage.err, "[c]ancel")) << stage.err;
 }
@@ -219,7 +219,7 @@ TEST(Run, says_that_output_is_missing_and_ends_so_where_a_program_reads_it) {
 TEST(Run, says_that_piped_input_is_not_passed_on) {
     for (const bool told : {true, false}) {
         Stage stage;
-        stage.world.input = true;
+        stage.system.input = true;
         stage.expect("POST /v1/jobs", accepted);
         stage.expect_stream("/v1/jobs/", "", ok);
         stage.expect("GET /v1/jobs/" + id, succeeded);
@@ -308,7 +308,7 @@ TEST(Submit, refuses_what_cannot_be_sent) {
 
 TEST(Submit, gives_each_job_of_a_file_a_key_of_its_own) {
     Stage stage;
-    stage.world.files["jobs.json"] =
+    stage.system.files["jobs.json"] =
         R"j([{"argv":["a"]},{"argv":["b"],"idempotency_key":"mine"},{"kind":"c"}])j";
     stage.expect("POST /v1/jobs", json_answer(201, R"j({"jobs":[{"id":"1","created":true},
         {"id":"2","created":false},{"id":"3","created":true}]})j"));
@@ -325,14 +325,14 @@ TEST(Submit, takes_a_file_in_any_of_its_forms) {
     for (const auto* text :
          {R"j({"argv":["a"]})j", R"j([{"argv":["a"]}])j", R"j({"jobs":[{"argv":["a"]}]})j"}) {
         Stage stage;
-        stage.world.files["-"] = text;
+        stage.system.files["-"] = text;
         stage.expect("POST /v1/jobs", json_answer(201, R"j({"jobs":[{"id":"1"}]})j"));
         EXPECT_EQ(stage.run({"submit", "--file", "-", "--json"}), 0) << stage.err;
         EXPECT_TRUE(stage.server.bodies[0].starts_with(R"j({"jobs":[{"argv":["a"],)j"));
     }
     for (const auto* text : {"", "7", "[]", R"j({"jobs":7})j", "{\"argv\":[\"a\"]", "\"x\""}) {
         Stage stage;
-        stage.world.files["-"] = text;
+        stage.system.files["-"] = text;
         EXPECT_EQ(stage.run({"submit", "--file", "-"}), 2) << text;
         EXPECT_TRUE(stage.server.calls.empty());
     }

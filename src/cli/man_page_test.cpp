@@ -4,7 +4,7 @@
 
 #include "cli/exit_codes.h"
 #include "cli/local/man_page.h"
-#include "cli/testing/stage.h"
+#include "cli/testing/cli_stage.h"
 #include "config/settings.h"
 
 namespace perdure::cli {

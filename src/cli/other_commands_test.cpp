@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/answer.h"
-#include "cli/testing/stage.h"
+#include "cli/testing/cli_stage.h"
 
 namespace perdure::cli {
 namespace {
@@ -143,8 +143,8 @@ TEST(Migrate, takes_a_database_without_its_log_only_if_told) {
 
 TEST(Config, says_where_each_value_came_from) {
     Stage stage;
-    stage.world.files["perdure.toml"] = "[worker]\nslots = 7\n";
-    stage.world.variables["PERDURE_LOG_LEVEL"] = "debug";
+    stage.system.files["perdure.toml"] = "[worker]\nslots = 7\n";
+    stage.system.variables["PERDURE_LOG_LEVEL"] = "debug";
     EXPECT_EQ(stage.run({"config", "--data", "/d", "--json"}), 0) << stage.err;
     boost::json::value document;
     ASSERT_FALSE(parse_quick(stage.out, document));
@@ -157,7 +157,7 @@ TEST(Config, says_where_each_value_came_from) {
 
 TEST(Config, that_is_wrong_stops_every_command) {
     Stage stage;
-    stage.world.files["perdure.toml"] = "slotz = 7\n";
+    stage.system.files["perdure.toml"] = "slotz = 7\n";
     EXPECT_EQ(stage.run({"jobs"}), 2);
     EXPECT_TRUE(contains(stage.err, "perdure.toml:1: there is no setting slotz"));
     EXPECT_TRUE(stage.server.calls.empty());
@@ -165,8 +165,8 @@ TEST(Config, that_is_wrong_stops_every_command) {
 
 TEST(ConfigFiles, one_of_another_account_in_the_current_folder_is_named_and_left_out) {
     Stage stage;
-    stage.world.files["perdure.toml"] = "[worker]\nslots = 7\n";
-    stage.world.foreign.insert("perdure.toml");
+    stage.system.files["perdure.toml"] = "[worker]\nslots = 7\n";
+    stage.system.foreign.insert("perdure.toml");
     EXPECT_EQ(stage.run({"config"}), 0);
     EXPECT_TRUE(contains(stage.err, "perdure.toml belongs to somebody"));
     EXPECT_FALSE(contains(stage.out, "perdure.toml:2"));
@@ -174,8 +174,8 @@ TEST(ConfigFiles, one_of_another_account_in_the_current_folder_is_named_and_left
 
 TEST(ConfigFiles, one_of_another_account_is_used_if_it_is_named) {
     Stage stage;
-    stage.world.files["perdure.toml"] = "[worker]\nslots = 7\n";
-    stage.world.foreign.insert("perdure.toml");
+    stage.system.files["perdure.toml"] = "[worker]\nslots = 7\n";
+    stage.system.foreign.insert("perdure.toml");
     EXPECT_EQ(stage.run({"config", "--config", "perdure.toml"}), 0);
     EXPECT_TRUE(contains(stage.out, "perdure.toml:2"));
 }
@@ -183,8 +183,8 @@ TEST(ConfigFiles, one_of_another_account_is_used_if_it_is_named) {
 TEST(ConfigFiles, one_of_another_account_in_the_place_of_our_own_is_refused) {
     Stage stage;
     const std::string own = "/there/.config/perdure/perdure.toml";
-    stage.world.files[own] = "[worker]\nslots = 7\n";
-    stage.world.foreign.insert(own);
+    stage.system.files[own] = "[worker]\nslots = 7\n";
+    stage.system.foreign.insert(own);
     EXPECT_EQ(stage.run({"config"}), static_cast<int>(ExitCode::forbidden));
     EXPECT_TRUE(contains(stage.err, own + " belongs to somebody"));
 }
@@ -192,17 +192,17 @@ TEST(ConfigFiles, one_of_another_account_in_the_place_of_our_own_is_refused) {
 TEST(Config, that_was_named_must_exist) {
     Stage stage;
     EXPECT_EQ(stage.run({"jobs", "--config", "mine.toml"}), 3);
-    stage.world.variables["PERDURE_CONFIG"] = "other.toml";
+    stage.system.variables["PERDURE_CONFIG"] = "other.toml";
     EXPECT_EQ(stage.run({"jobs"}), 3);
 }
 
 TEST(Servers, are_found_by_flag_variable_or_file) {
     Stage stage;
-    stage.world.files["perdure.toml"] = "[server]\nurls = [\"http://a:1\"]\n";
+    stage.system.files["perdure.toml"] = "[server]\nurls = [\"http://a:1\"]\n";
     stage.expect("GET /v1/workers", json_answer(200, "{}"));
     stage.run({"workers"});
     EXPECT_EQ(stage.backstage.urls, std::vector<std::string>{"http://a:1"});
-    stage.world.variables["PERDURE_SERVER"] = "http://b:2,http://c:3";
+    stage.system.variables["PERDURE_SERVER"] = "http://b:2,http://c:3";
     stage.expect("GET /v1/workers", json_answer(200, "{}"));
     stage.run({"workers"});
     EXPECT_EQ(stage.backstage.urls, (std::vector<std::string>{"http://b:2", "http://c:3"}));
@@ -214,7 +214,7 @@ TEST(Servers, are_found_by_flag_variable_or_file) {
 // A file that was changed while we ran must not change, or stop, a restarted child.
 TEST(Children, do_not_read_the_configuration_file) {
     Stage stage;
-    stage.world.files["perdure.toml"] = "this is not TOML\n";
+    stage.system.files["perdure.toml"] = "this is not TOML\n";
     EXPECT_EQ(stage.run({"child-worker", "--set", "worker.slots=3"}), 0) << stage.err;
     EXPECT_EQ(stage.backstage.kept->worker_slots, 3U);
 }
@@ -240,7 +240,7 @@ TEST(Bench, is_given_every_word_that_it_knows) {
 
 class InsideAJob : public testing::Test {
 protected:
-    InsideAJob() { stage_.world.variables["PERDURE_SOCKET"] = "/s"; }
+    InsideAJob() { stage_.system.variables["PERDURE_SOCKET"] = "/s"; }
     Stage stage_;
 };
 
@@ -249,7 +249,7 @@ TEST_F(InsideAJob, requests_are_written_as_the_protocol_says) {
     EXPECT_EQ(stage_.backstage.socket_request, "progress 40 copying files\n");
     EXPECT_EQ(stage_.run({"progress", "41"}), 0);
     EXPECT_EQ(stage_.backstage.socket_request, "progress 41\n");
-    stage_.world.files["-"] = "{\"page\": 7}";
+    stage_.system.files["-"] = "{\"page\": 7}";
     EXPECT_EQ(stage_.run({"checkpoint"}), 0);
     EXPECT_EQ(stage_.backstage.socket_request, "checkpoint 11\n{\"page\": 7}");
     EXPECT_EQ(stage_.run({"begin"}), 0);
@@ -272,10 +272,10 @@ TEST_F(InsideAJob, what_is_not_known_to_be_committed_is_75) {
 
 TEST_F(InsideAJob, nothing_is_sent_that_would_break_the_protocol) {
     EXPECT_EQ(stage_.run({"progress", "40", "a\nbegin"}), 2);
-    stage_.world.files["-"] = std::string((1U << 20) + 1, 'x');
+    stage_.system.files["-"] = std::string((1U << 20) + 1, 'x');
     EXPECT_EQ(stage_.run({"checkpoint"}), 2);
     EXPECT_EQ(stage_.backstage.socket_request, "");
-    stage_.world.variables.erase("PERDURE_SOCKET");
+    stage_.system.variables.erase("PERDURE_SOCKET");
     EXPECT_EQ(stage_.run({"begin"}), 2);
 }
 

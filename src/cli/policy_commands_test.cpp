@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/answer.h"
-#include "cli/testing/stage.h"
+#include "cli/testing/cli_stage.h"
 
 namespace perdure::cli {
 namespace {
@@ -71,7 +71,7 @@ TEST(PolicyList, says_who_uses_which) {
 
 TEST(Config, shows_policies_with_their_place) {
     Stage stage;
-    stage.world.files["perdure.toml"] =
+    stage.system.files["perdure.toml"] =
         "[policies.patient]\nrules = [{ causes = [\"oom\"], times = 1 }]\n\n"
         "[queues.slow]\npolicy = \"patient\"\n[workers.gpu-7]\npolicy = \"never\"\n";
     EXPECT_EQ(stage.run({"config", "--data", "/d", "--json"}), 0) << stage.err;

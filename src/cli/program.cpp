@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/answer.h"
+#include "cli/command_context.h"
 #include "cli/command_line.h"
-#include "cli/context.h"
 #include "cli/job/job_ids.h"
 
 namespace perdure::cli {
@@ -15,19 +15,19 @@ constexpr std::string_view file_here = "perdure.toml";
 
 // The file that is named must exist; those that are only looked for need not. They must be ours or
 // root's (A1): one that is not is left out if it lies here, and refused elsewhere.
-Result<std::optional<ConfigFile>> find_file(const Args& args, Terminal& term, World& world) {
-    const auto& environment = world.environment();
+Result<std::optional<ConfigFile>> find_file(const Args& args, Terminal& term, System& system) {
+    const auto& environment = system.environment();
     auto named = args.one("config");
     if (const auto variable = environment.find("PERDURE_CONFIG");
         !named && variable != environment.end())
         named = variable->second;
     if (named) {
-        auto text = world.read_file(*named);
+        auto text = system.read_file(*named);
         if (!text) return text.error();
         return std::optional(ConfigFile{*named, std::move(*text)});
     }
     for (const auto& path : file_candidates(environment)) {
-        auto text = world.read_trusted_file(path);
+        auto text = system.read_trusted_file(path);
         if (text) return std::optional(ConfigFile{path, std::move(*text)});
         if (text.is(Errc::not_found)) continue;
         if (!text.is(Errc::forbidden) || path != file_here) return text.error();
@@ -51,14 +51,14 @@ Result<std::vector<GivenFlag>> flags_of(const ParsedCommand& parsed) {
     return flags;
 }
 
-Result<Configuration> configure(const ParsedCommand& parsed, Terminal& term, World& world) {
-    ConfigSources sources{.environment = world.environment(), .host = world.host()};
+Result<Configuration> configure(const ParsedCommand& parsed, Terminal& term, System& system) {
+    ConfigSources sources{.environment = system.environment(), .host = system.host()};
     auto flags = flags_of(parsed);
     if (!flags) return flags.error();
     sources.flags = std::move(*flags);
     // A watchdog's child has every setting as a flag; a file that has changed must not stop it.
     if (!parsed.command->group.empty()) {
-        auto file = find_file(parsed.args, term, world);
+        auto file = find_file(parsed.args, term, system);
         if (!file) return file.error();
         sources.file = std::move(*file);
     }
@@ -67,8 +67,8 @@ Result<Configuration> configure(const ParsedCommand& parsed, Terminal& term, Wor
 
 }  // namespace
 
-ExitCode run_program(const std::vector<std::string>& words, Terminal& term, World& world,
-                     Backstage& backstage) {
+ExitCode run_program(const std::vector<std::string>& words, Terminal& term, System& system,
+                     SubPrograms& backstage) {
     auto parsed = parse_command_line(words);
     if (!parsed) return term.usage(parsed.error().what);
     if (const auto* help = std::get_if<HelpText>(&*parsed)) {
@@ -76,14 +76,14 @@ ExitCode run_program(const std::vector<std::string>& words, Terminal& term, Worl
         return ExitCode::ok;
     }
     auto& command = std::get<ParsedCommand>(*parsed);
-    const auto configuration = configure(command, term, world);
+    const auto configuration = configure(command, term, system);
     if (!configuration) {
         term.say(configuration.error().what);
         return exit_code_of(configuration.error().code);
     }
     for (const auto& warning : configuration->warnings) term.say("warning: " + warning);
-    const auto api = backstage.connect(*configuration, world);
-    Context context{command.args, term, world, backstage, *configuration, *api};
+    const auto api = backstage.connect(*configuration, system);
+    Context context{command.args, term, system, backstage, *configuration, *api};
     if (auto completed = complete_ids(context, command.args); !completed)
         return completed.error().code == Errc::unavailable
                    ? unreachable(term, *api, completed.error())

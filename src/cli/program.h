@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "cli/system.h"
 #include "cli/terminal.h"
-#include "cli/world.h"
 
 namespace perdure::cli {
 
-ExitCode run_program(const std::vector<std::string>& words, Terminal& term, World& world,
-                     Backstage& backstage);
+ExitCode run_program(const std::vector<std::string>& words, Terminal& term, System& system,
+                     SubPrograms& backstage);
 
 }  // namespace perdure::cli

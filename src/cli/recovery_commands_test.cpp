@@ -1,7 +1,7 @@
 // The ledger, a sweep by hand, and quarantine on the screen.
 #include <gtest/gtest.h>
 
-#include "cli/testing/stage.h"
+#include "cli/testing/cli_stage.h"
 
 namespace perdure::cli {
 namespace {

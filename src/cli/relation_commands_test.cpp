@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/job/relation_options.h"
-#include "cli/testing/stage.h"
+#include "cli/testing/cli_stage.h"
 
 namespace perdure::cli {
 namespace {
@@ -82,7 +82,7 @@ TEST(Serial, is_one_batch_in_which_each_waits_for_the_one_before) {
 
 TEST(Parallel, ends_with_one_that_waits_for_all_whatever_their_end) {
     Stage stage;
-    stage.world.files["parts.json"] = R"({"jobs": [{"argv": ["a"]}, {"argv": ["b"]}],
+    stage.system.files["parts.json"] = R"({"jobs": [{"argv": ["a"]}, {"argv": ["b"]}],
                                           "then": {"argv": ["c"]}})";
     stage.expect("POST /v1/jobs", two);
     EXPECT_EQ(stage.run({"parallel", "--quiet", "--idempotency-key", "k", "--file", "parts.json"}),

@@ -12,7 +12,7 @@
 namespace perdure {
 namespace {
 
-constexpr auto look_for_interruption = std::chrono::milliseconds(100);
+constexpr auto interruption_poll = std::chrono::milliseconds(100);
 constexpr auto no_timeout = days(365);
 
 ApiReply reply_of(HttpReply from) {
@@ -43,7 +43,7 @@ struct ApiClient::State {
         boost::asio::co_spawn(context.get_executor(), keep(std::move(task), result),
                               boost::asio::detached);
         while (!result) {
-            context.run_for(look_for_interruption);
+            context.run_for(interruption_poll);
             if (result || !options.interrupted || !options.interrupted()) continue;
             interrupted = true;
             link->close();

@@ -68,9 +68,9 @@ Task<Result<Answer>> ask(std::shared_ptr<Links> links, std::size_t server, HttpC
     if (!reply) co_return reply.error();
     if (reply->status != 200) co_return read_refusal(reply->status, reply->body).error;
     Answer answer;
-    if (const auto misfit = from_json(reply->body, answer))
+    if (const auto parse_error = from_json(reply->body, answer))
         co_return error(Errc::corrupt, fmt::format("the server's answer does not fit at {}: {}",
-                                                   misfit->path, misfit->what));
+                                                   parse_error->path, parse_error->what));
     co_return answer;
 }
 
@@ -147,12 +147,12 @@ private:
             const auto line = rest.substr(0, end);
             rest.remove_prefix(end + 1);
             if (line.empty()) continue;
-            if (const auto misfit = from_json(line, messages.emplace_back())) {
+            if (const auto parse_error = from_json(line, messages.emplace_back())) {
                 messages.pop_back();
-                if (misfit->what == unknown_message) continue;
+                if (parse_error->what == unknown_message) continue;
                 return error(Errc::corrupt, fmt::format("a message on the stream does not fit at "
                                                         "{}: {}",
-                                                        misfit->path, misfit->what));
+                                                        parse_error->path, parse_error->what));
             }
         }
         unread.erase(0, unread.size() - rest.size());

@@ -164,22 +164,22 @@ Result<void> NamedSettings::take_flag(const std::string& name, const std::string
     return {};
 }
 
-Result<void> NamedSettings::settle_policy(const std::string& name, const Policy& policy,
-                                          Settled& into) const {
+Result<void> NamedSettings::choose_policy(const std::string& name, const Policy& policy,
+                                          NamedChoice& into) const {
     const auto& first = policy.whole ? policy.whole : policy.rules ? policy.rules : policy.base;
     const auto json = policy.whole ? policy.whole->text
                                    : fmt::format(R"({{"base":"{}","rules":{}}})",
                                                  policy.base ? policy.base->text : "default",
                                                  policy.rules ? policy.rules->text : "[]");
     PolicyChoice choice{.custom = {}, .rules = {}};
-    if (const auto misfit = read_policy_text(json, choice)) {
+    if (const auto parse_error = read_policy_text(json, choice)) {
         auto place = first->origin.place;
-        const auto rule = rule_in(misfit->place);
+        const auto rule = rule_in(parse_error->place);
         if (rule && *rule < first->lines.size())
             place = fmt::format("{}:{}", first->path, first->lines[*rule]);
-        return refused(place,
-                       fmt::format("policies.{}{}{}: {}", name, misfit->place.empty() ? "" : ".",
-                                   misfit->place, misfit->what));
+        return refused(
+            place, fmt::format("policies.{}{}{}: {}", name, parse_error->place.empty() ? "" : ".",
+                               parse_error->place, parse_error->what));
     }
     into.shown.push_back({"policies." + name, policy_text(choice), first->origin});
     choice.custom = name;
@@ -187,32 +187,34 @@ Result<void> NamedSettings::settle_policy(const std::string& name, const Policy&
     return {};
 }
 
-Result<NamedSettings::Settled> NamedSettings::settle(const std::string& of_server,
-                                                     const std::string& place) const {
-    Settled settled;
+Result<NamedSettings::NamedChoice> NamedSettings::choose(const std::string& of_server,
+                                                         const std::string& place) const {
+    NamedChoice chosen_names;
     for (const auto& [name, policy] : policies_)
-        if (auto done = settle_policy(name, policy, settled); !done) return done.error();
+        if (auto done = choose_policy(name, policy, chosen_names); !done) return done.error();
     const auto use = [&](const auto& parts, std::string_view group, auto& of) -> Result<void> {
         for (const auto& [name, part] : parts) {
-            if (!knows(settled.book, part.text))
-                return refused(part.origin.place, no_such_policy(settled.book, part.text));
+            if (!knows(chosen_names.book, part.text))
+                return refused(part.origin.place, no_such_policy(chosen_names.book, part.text));
             of[name] = part.text;
-            settled.shown.push_back(
+            chosen_names.shown.push_back(
                 {fmt::format("{}{}.policy", group, name), part.text, part.origin});
         }
         return {};
     };
-    if (auto done = use(queues_, "queues.", settled.book.of_queue); !done) return done.error();
+    if (auto done = use(queues_, "queues.", chosen_names.book.of_queue); !done) return done.error();
     for (const auto& [name, part] : weights_) {
-        settled.weights.of_queue[name] = *weight_of(part.text);
-        settled.shown.push_back({fmt::format("queues.{}.weight", name), part.text, part.origin});
+        chosen_names.weights.of_queue[name] = *weight_of(part.text);
+        chosen_names.shown.push_back(
+            {fmt::format("queues.{}.weight", name), part.text, part.origin});
     }
-    if (auto done = use(kinds_, "kinds.", settled.book.of_kind); !done) return done.error();
-    if (auto done = use(workers_, "workers.", settled.book.of_worker); !done) return done.error();
-    if (!knows(settled.book, of_server))
-        return refused(place, no_such_policy(settled.book, of_server));
-    settled.book.of_server = of_server;
-    return settled;
+    if (auto done = use(kinds_, "kinds.", chosen_names.book.of_kind); !done) return done.error();
+    if (auto done = use(workers_, "workers.", chosen_names.book.of_worker); !done)
+        return done.error();
+    if (!knows(chosen_names.book, of_server))
+        return refused(place, no_such_policy(chosen_names.book, of_server));
+    chosen_names.book.of_server = of_server;
+    return chosen_names;
 }
 
 }  // namespace perdure

@@ -37,12 +37,12 @@ public:
                            const std::string& flag);
 
     // All of it, checked together; `of_server` is the setting `policy`, with its place.
-    struct Settled {
+    struct NamedChoice {
         PolicyBook book;
         QueueWeights weights;
         std::vector<NamedSetting> shown;
     };
-    Result<Settled> settle(const std::string& of_server, const std::string& place) const;
+    Result<NamedChoice> choose(const std::string& of_server, const std::string& place) const;
 
 private:
     struct Part {
@@ -59,7 +59,8 @@ private:
     enum class Form { words, json };
     Result<void> put(std::string_view name, Part part, Form form);
     Result<void> put_policy(std::string_view name, Part part, Form form);
-    Result<void> settle_policy(const std::string& name, const Policy& policy, Settled& into) const;
+    Result<void> choose_policy(const std::string& name, const Policy& policy,
+                               NamedChoice& into) const;
 
     std::map<std::string, Policy> policies_;
     std::map<std::string, Part> queues_;

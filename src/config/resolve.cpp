@@ -126,7 +126,7 @@ Result<Value> with_home(const Setting& setting, Value value, const std::string& 
     return Value(home + path->substr(1));
 }
 
-Result<void> settle_setting(const Setting& setting, const ConfigSources& sources,
+Result<void> choose_setting(const Setting& setting, const ConfigSources& sources,
                             const Choices& chosen, Configuration& into) {
     const auto found = chosen.settings.find(setting.name);
     EffectiveSetting effective{&setting, {}, {}};
@@ -146,14 +146,14 @@ Result<void> settle_setting(const Setting& setting, const ConfigSources& sources
     return {};
 }
 
-Result<void> settle_policies(const Choices& chosen, Configuration& into) {
+Result<void> choose_policies(const Choices& chosen, Configuration& into) {
     const auto found = chosen.settings.find("policy");
     const auto place = found == chosen.settings.end() ? "policy" : found->second.origin.place;
-    auto settled = chosen.named.settle(into.config.policy, place);
-    if (!settled) return settled.error();
-    into.config.policies = std::move(settled->book);
-    into.config.weights = std::move(settled->weights);
-    into.named = std::move(settled->shown);
+    auto chosen_names = chosen.named.choose(into.config.policy, place);
+    if (!chosen_names) return chosen_names.error();
+    into.config.policies = std::move(chosen_names->book);
+    into.config.weights = std::move(chosen_names->weights);
+    into.named = std::move(chosen_names->shown);
     return {};
 }
 
@@ -193,10 +193,11 @@ Result<Configuration> resolve(const ConfigSources& sources) {
     Configuration configuration;
     // The table's order counts: defaults look at what stands before them.
     for (const auto& setting : settings()) {
-        auto settled = settle_setting(setting, sources, chosen, configuration);
-        if (!settled) return settled.error();
+        auto chosen_names = choose_setting(setting, sources, chosen, configuration);
+        if (!chosen_names) return chosen_names.error();
     }
-    if (auto settled = settle_policies(chosen, configuration); !settled) return settled.error();
+    if (auto chosen_names = choose_policies(chosen, configuration); !chosen_names)
+        return chosen_names.error();
     warn_about_unknown_variables(sources, configuration);
     if (auto refused = check_together(configuration)) return *refused;
     return configuration;

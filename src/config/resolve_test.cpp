@@ -313,7 +313,7 @@ TEST(ResolvePolicies, reads_policies_and_where_they_apply) {
     ASSERT_EQ(policy.rules.size(), 2U);
     EXPECT_EQ(policy.rules[0].exit_codes, std::vector<std::int32_t>{75});
     EXPECT_EQ(policy.rules[0].wait, seconds(5));
-    EXPECT_EQ(policy.rules[1].then, Then::quarantine);
+    EXPECT_EQ(policy.rules[1].then, LastResort::quarantine);
     EXPECT_EQ(book.of_queue.at("slow"), "patient");
     EXPECT_EQ(book.of_kind.at("mail.send"), "forever");
     EXPECT_EQ(book.of_worker.at("gpu-7"), "patient");

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "drill/options.h"
+#include "drill/drill_options.h"
 #include "drill/play_lane.h"
 #include "drill/screen.h"
 #include "drill/verdict.h"

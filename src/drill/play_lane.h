@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "drill/options.h"
+#include "drill/drill_options.h"
 #include "drill/screen.h"
 #include "drill/verdict.h"
 #include "drill/world/stall_watch.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "drill/options.h"
+#include "drill/drill_options.h"
 #include "drill/verdict.h"
 
 namespace perdure::drill {

@@ -34,7 +34,7 @@ protected:
         gate_.spawn(name, wait_and_note(alarm, longest, name, notes_));
     }
     // Runs what can run; an alarm whose time is far away keeps nobody.
-    void settle() {
+    void run_ready() {
         context_.restart();
         context_.poll();
     }
@@ -94,7 +94,7 @@ TEST_F(AsioClockTest, earlier_alarms_return_first) {
 TEST_F(AsioClockTest, a_ring_wakes_the_one_that_waits) {
     auto alarm = clock_.make_alarm();
     wait(*alarm, very_long);
-    settle();
+    run_ready();
     EXPECT_EQ(notes_, Notes{});
     alarm->ring();
     EXPECT_EQ(notes_, Notes{}) << "nothing may change under the one who rings";
@@ -117,23 +117,23 @@ TEST_F(AsioClockTest, several_rings_before_the_wait_count_as_one) {
     alarm->ring();
     alarm->ring();
     gate_.spawn("twice", wait_twice(*alarm, notes_));
-    settle();
+    run_ready();
     EXPECT_EQ(notes_, Notes{"first"});
     alarm->ring();
-    settle();
+    run_ready();
     EXPECT_EQ(notes_, (Notes{"first", "second"}));
 }
 
 TEST_F(AsioClockTest, several_rings_during_the_wait_count_as_one) {
     auto alarm = clock_.make_alarm();
     gate_.spawn("twice", wait_twice(*alarm, notes_));
-    settle();
+    run_ready();
     alarm->ring();
     alarm->ring();  // woken, but it has not run yet
-    settle();
+    run_ready();
     EXPECT_EQ(notes_, Notes{"first"});
     alarm->ring();
-    settle();
+    run_ready();
     EXPECT_EQ(notes_, (Notes{"first", "second"}));
 }
 
@@ -142,26 +142,26 @@ TEST_F(AsioClockTest, rung_alarms_return_in_the_order_of_the_rings) {
     auto second = clock_.make_alarm();
     wait(*first, very_long, "first");
     wait(*second, very_long, "second");
-    settle();
+    run_ready();
     second->ring();
     first->ring();
-    settle();
+    run_ready();
     EXPECT_EQ(notes_, (Notes{"second", "first"}));
 }
 
 TEST_F(AsioClockTest, the_cancelled_timer_of_a_wait_does_not_end_the_next_one) {
     auto alarm = clock_.make_alarm();
     gate_.spawn("twice", wait_twice(*alarm, notes_));
-    settle();
+    run_ready();
     alarm->ring();  // the coroutine waits again before the loop hears of the cancelled timer
-    settle();
+    run_ready();
     EXPECT_EQ(notes_, Notes{"first"});
 }
 
 TEST_F(AsioClockTest, a_destroyed_alarm_destroys_the_one_that_waits) {
     auto alarm = clock_.make_alarm();
     wait(*alarm, very_long);
-    settle();
+    run_ready();
     alarm.reset();
     context_.restart();
     context_.run();  // nothing is left that it could wait for

@@ -20,7 +20,7 @@ constexpr unsigned forbidden_status = 403;
 constexpr std::string_view others = "(others)";
 constexpr std::int64_t second_us = 1'000'000;
 constexpr auto try_again_after = std::chrono::seconds(1);
-constexpr auto settle_patience = seconds(2);
+constexpr auto answer_patience = seconds(2);
 constexpr auto sync_every = std::chrono::seconds(5);
 
 bool is_refusal(unsigned status) {
@@ -146,7 +146,7 @@ void AuditFile::note_lost(const AuditRecord& record) {
 }
 
 // A line for each of what was only added up. What finds no room is told the next time.
-void AuditFile::tell() {
+void AuditFile::report() {
     auto untold = std::exchange(untold_, {});
     said_lost_ = false;
     const auto now = wall_now();
@@ -196,7 +196,7 @@ void AuditFile::run() {
         const auto turn = wanted_turn_;
         const bool ends = stopping_;  // later than this is the next turn
         if (ends || Clock::now() >= tell_at) {
-            tell();
+            report();
             tell_at = Clock::time_point::max();
         }
         const bool any = waits() || fails_;
@@ -263,7 +263,7 @@ void AuditFile::note_cut(Series which, std::uint64_t files) {
 
 Task<Result<AuditPage>> AuditFile::read(AuditQuery query) {
     auto call = [this, query = std::move(query)]() -> Result<AuditPage> {
-        settle();
+        run_ready();
         const auto bytes = options_.page_bytes == 0 ? audit_page_bytes : options_.page_bytes;
         return read_audit_page(directory_.get(), query, bytes);
     };
@@ -275,11 +275,11 @@ AuditCounts AuditFile::counts() const {
     return counts_;
 }
 
-void AuditFile::settle() {
+void AuditFile::run_ready() {
     std::unique_lock lock(mutex_);
     const auto turn = ++wanted_turn_;
     wake_.notify_one();
-    settled_.wait_for(lock, of(settle_patience), [&] { return done_turn_ >= turn; });
+    settled_.wait_for(lock, of(answer_patience), [&] { return done_turn_ >= turn; });
 }
 
 }  // namespace perdure

@@ -17,7 +17,7 @@
 
 #include "base/log.h"
 #include "platform/audit_series.h"
-#include "platform/desk.h"
+#include "platform/blocking_thread.h"
 #include "ports/access.h"
 
 namespace perdure {
@@ -48,7 +48,7 @@ public:
     AuditCounts counts() const override;
 
     // Returns when all that was appended before was tried once; after two seconds at most.
-    void settle();
+    void run_ready();
 
 private:
     // Lines that wait, in the order of their numbers.
@@ -89,7 +89,7 @@ private:
     bool has_budget(const AuditRecord& record);
     bool add(Series which, const AuditRecord& record, std::uint64_t count);  // if there is room
     void note_lost(const AuditRecord& record);
-    void tell();
+    void report();
 
     Fd directory_;
     Log log_;
@@ -110,7 +110,7 @@ private:
     bool stopping_ = false;
     std::uint64_t wanted_turn_ = 0;
     std::uint64_t done_turn_ = 0;
-    Desk reads_{Desk::Kind::thread, 100};
+    BlockingThread reads_{BlockingThread::Kind::thread, 100};
     std::thread writer_;
 };
 

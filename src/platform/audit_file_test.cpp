@@ -134,7 +134,7 @@ TEST_F(AuditOnDisk, every_line_is_on_exactly_one_page_whatever_their_size) {
     constexpr std::uint64_t count = 5'000;
     for (std::uint64_t i = 0; i < count; ++i)
         audit->append(act("n" + std::to_string(i), day, i % 3 == 0 ? 403 : 200));
-    audit->settle();
+    audit->run_ready();
     for (const std::uint32_t limit : {7U, 1'000U}) {
         const auto all = read_all(*audit, {.word = "", .limit = limit});
         ASSERT_EQ(all.size(), count);
@@ -146,7 +146,7 @@ TEST_F(AuditOnDisk, every_line_is_on_exactly_one_page_whatever_their_size) {
 TEST_F(AuditOnDisk, a_page_reads_a_bounded_number_of_bytes_wherever_it_begins) {
     const auto audit = open({.page_bytes = 300'000});
     for (int i = 0; i < 20'000; ++i) audit->append(act("alice"));
-    audit->settle();
+    audit->run_ready();
     const auto page = read(*audit, {.word = "nobody"});
     EXPECT_TRUE(page.lines.empty());
     ASSERT_TRUE(page.next);
@@ -162,7 +162,7 @@ TEST_F(AuditOnDisk, what_is_too_much_goes_before_its_time_and_that_is_said) {
     const auto audit = open({.acts = {.file_max = 1'000, .bytes_max = 3'000}, .tell_every = {}});
     for (int i = 0; i < 200; ++i) {
         audit->append(act("n" + std::to_string(i)));
-        audit->settle();
+        audit->run_ready();
     }
     EXPECT_LE(bytes_of("acts"), 3'000U);
     EXPECT_GT(audit->counts().files_cut, 5U);
@@ -205,13 +205,13 @@ TEST_F(AuditOnDisk, refusals_cannot_push_out_what_was_done) {
                              .tell_every = {}});
     audit->append(act("alice"));
     for (int i = 0; i < 300; ++i) audit->append(act("", day, 401));
-    audit->settle();
+    audit->run_ready();
     EXPECT_EQ(audit->counts().refusals_left_out, 200U);
     EXPECT_EQ(audit->counts().refusals, 100U);
     const auto all = read_all(*audit);
     EXPECT_TRUE(has(all.back(), "alice"));
     EXPECT_LE(bytes_of("refusals"), 22'000U) << "one write of a whole second";
-    audit->settle();
+    audit->run_ready();
     EXPECT_EQ(read_all(*audit, {.word = "refusals left out"}).size(), 1U);
 }
 
@@ -249,18 +249,18 @@ private:
 TEST_F(AuditOnDisk, what_a_full_disk_does_not_take_waits_and_what_is_lost_is_told) {
     const auto audit = open({.waiting_max = 2'000, .tell_every = {}});
     audit->append(act("before"));
-    audit->settle();
+    audit->run_ready();
     {
         const FullDisk full(bytes_of("acts") + 30);  // a part of a line is written
         for (int i = 0; i < 100; ++i) audit->append(act("n" + std::to_string(i)));
-        audit->settle();
+        audit->run_ready();
     }
     const auto lost = audit->counts().lost;
     EXPECT_GT(lost, 50U);
     EXPECT_TRUE(said.has(Level::error, "cannot be written"));
     EXPECT_TRUE(said.has(Level::critical, "are lost"));
-    audit->settle();
-    audit->settle();
+    audit->run_ready();
+    audit->run_ready();
     const auto all = read_all(*audit);
     const auto cancels = std::count_if(all.begin(), all.end(),
                                        [](const auto& line) { return has(line, "/cancel"); });
@@ -292,7 +292,7 @@ TEST_F(AuditOnDisk, a_torn_end_is_mended_and_hurts_no_other_line) {
         << "{\"seq\":2,\"who\":\"bo" << std::string(100, '\0');
     const auto audit = open();
     audit->append(act("carol"));
-    audit->settle();
+    audit->run_ready();
     const auto all = read_all(*audit);
     ASSERT_EQ(all.size(), 2U);
     EXPECT_TRUE(has(all[0], "carol") && has(all[1], "alice"));

@@ -27,7 +27,7 @@ public:
         if (before != UINT64_MAX) end_ = place_of(before);
     }
 
-    // Nothing: there are no more.
+    // Empty: there are no more.
     std::optional<Line> next(std::uint64_t before) {
         while (have_ || load()) {
             // What has no line feed yet is being written.

@@ -23,7 +23,7 @@ struct AuditFileName {
 };
 // Files of a series, oldest first.
 std::deque<AuditFileName> audit_files(int directory, std::string_view series);
-// The number of a line; nothing: it is none.
+// The number of a line; empty: it is none.
 std::optional<std::uint64_t> audit_number(std::string_view line);
 
 struct AuditBounds {

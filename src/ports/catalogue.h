@@ -214,7 +214,7 @@ public:
     virtual Task<Result<std::vector<OwnerView>>> owners(std::vector<SessionId> sessions,
                                                         ReadTerms terms = {}) = 0;
     // Who holds a key or limit, at most `max` of them.
-    virtual Task<Result<std::vector<JobId>>> holders(Thing thing, std::uint32_t max,
+    virtual Task<Result<std::vector<JobId>>> holders(Permit permit, std::uint32_t max,
                                                      ReadTerms terms = {}) = 0;
 };
 

@@ -176,13 +176,13 @@ struct Progress {
 };
 
 // Judges everything that is overdue and carries it out (O2, E5): attempts whose lease or
-// confirmation expired, jobs whose instant has come, things that are freer than they are offered.
+// confirmation expired, jobs whose instant has come, permits that are freer than they are offered.
 // Attempts it finds by itself; of the rest it looks at what is named here (OverdueView), which
 // may be outdated: only what is overdue now is moved.
 struct Sweep {
     std::vector<JobId> waiting;
-    std::vector<Thing> things;
-    bool only_tell = false;  // what it would do; nothing is changed
+    std::vector<Permit> permits;
+    bool report_only = false;  // what it would do; nothing is changed
 };
 
 // A person's acts. `who` is kept with the job if something has changed (W2). not_found: no such
@@ -320,7 +320,7 @@ struct Swept {
     ServiceTick clock;
     std::vector<Attempt> attempts;
     std::vector<Waiting> waiting;
-    std::vector<Thing> things;
+    std::vector<Permit> permits;
     bool unfinished = false;  // it did as much as one transaction should: there is more
 };
 

@@ -15,7 +15,7 @@
 
 namespace perdure {
 
-// `table` and `row` name it for people and for DamageDesk::discard(); `job`, if it is about one.
+// `table` and `row` name it for people and for DamageService::discard(); `job`, if it is about one.
 struct Damaged {
     std::string table;
     std::string row;
@@ -36,9 +36,9 @@ struct DiscardDamaged {
     bool may_still_run = false;
 };
 
-class DamageDesk {
+class DamageService {
 public:
-    virtual ~DamageDesk() = default;
+    virtual ~DamageService() = default;
     // Looks at the rows of all tables, a bounded piece at a time. `from` is the last page's `next`.
     virtual Task<Result<DamagePage>> damaged(std::string from) = 0;
     // Removes a row, or all rows of a job, and frees what it kept, in one transaction.

@@ -123,7 +123,7 @@ inline Task<Result<AuditView>> read_whole_audit(Store& store) {
         take(all.jobs, piece->jobs);
         take(all.holders, piece->holders);
         take(all.owed_ends, piece->owed_ends);
-        take(all.owed_things, piece->owed_things);
+        take(all.owed_permits, piece->owed_permits);
         take(all.damaged, piece->damaged);
         all.repairs = piece->repairs;
         all.fenced = piece->fenced;

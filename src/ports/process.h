@@ -27,7 +27,7 @@ struct OnDisk {
     AttemptKey attempt;
     std::uint64_t assignment = 0;
     std::uint64_t life = 0;  // of the worker, when the attempt came; zero: not known
-    PolicyName policy = PolicyName::standard;
+    PolicyName policy = PolicyName::default_;
     Terms terms;
     bool started = false;  // `started` is there: it may have run
     bool shim_alive = false;

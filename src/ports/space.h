@@ -23,7 +23,7 @@ struct SpaceView {
 class Space {
 public:
     virtual ~Space() = default;
-    // Nothing: the system does not say.
+    // Empty: the system does not say.
     virtual std::optional<SpaceView> look() const = 0;
 };
 

@@ -2,7 +2,7 @@
 // contract suite (tests/contract), which is its specification [P12].
 //
 // Every method is one transaction. A value that is returned survives power loss [P1]; an error
-// means that nothing has changed, unless it is `outcome_unknown`: then settle_unknown() tells.
+// means that nothing has changed, unless it is `outcome_unknown`: then resolve_unknown() tells.
 //   unavailable      the store cannot be reached; nothing was done
 //   outcome_unknown  the reply to a commit was lost
 //   fenced           this server's life was fenced off (C1): it must start a new one
@@ -67,7 +67,7 @@ struct GroupReply {
     std::vector<JobEvent> events;
 };
 
-struct Settled {
+struct LastGroup {
     std::uint64_t last_group = 0;
     std::uint64_t fence = 0;
 };
@@ -81,10 +81,10 @@ public:
     // committed is `fenced`.
     virtual Task<Result<GroupReply>> commit(Group group) = 0;
     // How many jobs a group should be about to be sent like that: smaller ones share a commit.
-    virtual std::size_t worth_sending_ahead() const { return 1; }
+    virtual std::size_t pipeline_min_jobs() const { return 1; }
     // After `outcome_unknown`: raises the fence, so that the lost group can no longer commit, and
     // only then reads the last group that did.
-    virtual Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) = 0;
+    virtual Task<Result<LastGroup>> resolve_unknown(ServerId server, std::uint64_t fence) = 0;
 
     // Facts. Each is one consistent snapshot.
     virtual Task<Result<ServiceView>> service() = 0;

@@ -66,18 +66,18 @@ struct RunView {
     JobState state = JobState::starting;
     Terms terms;
     bool clean = false;
-    std::optional<Cause> order;
+    std::optional<Cause> kill_cause;
     bool recalled = false;  // ordered back (O3)
     ServiceTime confirm_deadline;
     std::shared_ptr<const JobSpec> spec;
     std::string checkpoint;
-    CauseCounts counts;         // of the earlier attempts of this generation, by judging_policy()
+    CauseCounts counts;         // of the earlier attempts of this generation, by deciding_policy()
     std::vector<Input> inputs;  // what it waited for
     std::shared_ptr<const PolicyChoice> worker_policy;  // of its session, if that has one
 };
 
 // What judges its end.
-inline PolicyChoice judging_policy(const RunView& run) {
+inline PolicyChoice deciding_policy(const RunView& run) {
     return policy_for_attempt(run.spec->policy, run.worker_policy.get());
 }
 
@@ -122,15 +122,15 @@ struct OwnerView {
 struct OverdueView {
     ServiceTick clock;
     std::vector<JobId> waiting;  // an instant of theirs has come, in order of these
-    // Things that are freer than they are offered: jobs of some shape are blocked on one, and fewer
-    // of that shape are `ready` for it than could take it. Must be empty.
-    std::vector<Thing> free_things;
+    // Permits that are freer than they are offered: jobs of some shape are blocked on one, and
+    // fewer of that shape are `ready` for it than could take it. Must be empty.
+    std::vector<Permit> free_permits;
 };
 
 // What a job waits for, or has waited for: its `after`, or the job whose callback it is.
 struct AwaitedView {
     After after;
-    std::optional<Input> ended;  // nothing: it has not
+    std::optional<Input> ended;  // empty: it has not
 };
 struct AddedCallback {
     std::uint32_t number = 0;
@@ -159,7 +159,7 @@ struct JobView {
     std::optional<ServiceTime> due;
     std::optional<WallTime> date;
     std::optional<ServiceTime> kept_until;
-    std::optional<Thing> blocked_on;  // blocked without a thing: held by a person
+    std::optional<Permit> blocked_on;  // blocked without a permit: held by a person
     std::optional<RunView> run;
     std::vector<AwaitedView> awaited;
     std::vector<AddedCallback> added;  // in order of numbers, from behind those of the spec on
@@ -187,7 +187,7 @@ inline std::vector<CallbackRule> rules_of(const JobView& job) {
 }
 
 struct HolderView {
-    Thing thing;
+    Permit permit;
     std::uint32_t slot = 0;
     JobId job;
 };
@@ -205,10 +205,10 @@ inline constexpr std::uint32_t made_shown_max = 1'000;
 struct AuditView {
     std::vector<JobView> jobs;
     std::vector<HolderView> holders;
-    std::vector<JobId> owed_ends;    // of which not all who wait know yet (C8); the first piece's
-    std::vector<Thing> owed_things;  // that were not offered to all who wait (C8); likewise
-    std::uint64_t repairs = 0;       // promotions that only the sweep made: our bugs
-    std::uint64_t fenced = 0;        // refusals counted
+    std::vector<JobId> owed_ends;      // of which not all who wait know yet (C8); the first piece's
+    std::vector<Permit> owed_permits;  // that were not offered to all who wait (C8); likewise
+    std::uint64_t repairs = 0;         // promotions that only the sweep made: our bugs
+    std::uint64_t fenced = 0;          // refusals counted
     ServiceTick clock;
     std::vector<Damaged> damaged;    // jobs of this piece that cannot be understood
     std::optional<AuditPlace> next;  // empty: that was all

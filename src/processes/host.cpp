@@ -3,7 +3,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <utility>
 
-#include "processes/disk/leftovers.h"
+#include "processes/disk/processes_without_shim.h"
 #include "shim/protocol.h"
 
 namespace perdure {

@@ -2,12 +2,12 @@
 
 #include "base/fault.h"
 #include "platform/files_mark.h"
-#include "processes/disk/leftovers.h"
+#include "processes/accounts.h"
 #include "processes/disk/posix.h"
+#include "processes/disk/processes_without_shim.h"
 #include "processes/disk/secrets.h"
 #include "processes/host.h"
 #include "processes/on_pool.h"
-#include "processes/users.h"
 #include "shim/clocks.h"
 #include "wire/relation_json.h"
 
@@ -184,7 +184,7 @@ void Host::take_over(const Found& found) {
         if (entry.ended) continue;
         entry.link = std::make_shared<ShimLink>(executor_, folder_, key, *this);
         const auto link = entry.link;  // it may be gone at once
-        link->look_for();
+        link->connect();
     }
 }
 

@@ -28,7 +28,7 @@ struct HostOptions {
     std::string servers;                                   // what a job gets as PERDURE_SERVER
     std::vector<std::pair<std::string, std::string>> env;  // for every job; its own goes before it
     Account account;                    // whose HOME, USER, LOGNAME and SHELL a job gets
-    std::optional<Credentials> become;  // whose processes jobs are; nothing: the worker's
+    std::optional<Credentials> become;  // whose processes jobs are; empty: the worker's
     bool as_submitter = false;          // or each is whose who has submitted it (U3),
     bool root_submitters = false;       // who may be root
     std::string secrets;                // folder of jobs' secrets (disk/secrets.h)

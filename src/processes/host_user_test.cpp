@@ -2,8 +2,8 @@
 // uid, so that the host needs no accounts for it; as root only.
 #include <sys/stat.h>
 
+#include "processes/accounts.h"
 #include "processes/testing/harness.h"
-#include "processes/users.h"
 #include "shim/format/attempt_files.h"
 
 namespace perdure {

@@ -73,7 +73,7 @@ protected:
     InProcessKindsTest() {
         EXPECT_EQ(run(kinds_.open())->life, 7U);
         boost::asio::co_spawn(context_, follow(), boost::asio::detached);
-        settle();
+        run_ready();
     }
     Task<void> follow() {
         while (true) {
@@ -89,10 +89,10 @@ protected:
     T run(Task<T> task) {
         std::optional<T> value;
         boost::asio::co_spawn(context_, keep(std::move(task), &value), boost::asio::detached);
-        settle();
+        run_ready();
         return std::move(*value);
     }
-    void settle() {
+    void run_ready() {
         context_.restart();
         context_.poll();
     }
@@ -114,7 +114,7 @@ protected:
     }
     void start(AttemptKey key, Duration lease = seconds(10)) {
         kinds_.start(key, {.go_until = std::nullopt, .lease_until = clock_.boot() + lease});
-        settle();
+        run_ready();
     }
 
     boost::asio::io_context context_;
@@ -163,7 +163,7 @@ TEST_F(InProcessKindsTest, a_sleep_ends_when_its_time_is_up) {
     EXPECT_EQ(events_[0].kind, ProcessEvent::Kind::started);
     EXPECT_EQ(clock_.last->waits_for, milliseconds(1'500));
     clock_.last->ring();
-    settle();
+    run_ready();
     ASSERT_EQ(events_.size(), 2U);
     EXPECT_TRUE(events_[1].end.succeeded);
 }
@@ -173,7 +173,7 @@ TEST_F(InProcessKindsTest, the_run_timeout_holds_here_too) {
     start(key);
     EXPECT_EQ(clock_.last->waits_for, seconds(1));
     clock_.last->ring();
-    settle();
+    run_ready();
     EXPECT_EQ(events_.back().end.cause, Cause::timeout_run);
     EXPECT_FALSE(events_.back().end.succeeded);
 }
@@ -182,12 +182,12 @@ TEST_F(InProcessKindsTest, a_kill_ends_it_with_its_cause) {
     const auto sleeping = prepare("perdure.sleep", R"({"ms": 1500})");
     start(sleeping);
     kinds_.kill(sleeping, Cause::cancelled);
-    settle();
+    run_ready();
     EXPECT_EQ(events_.back().end.cause, Cause::cancelled);
     EXPECT_EQ(events_.back().end.ran, Ran::yes);
     const auto waiting = prepare("perdure.noop", "");
     kinds_.kill(waiting, Cause::evicted);
-    settle();
+    run_ready();
     EXPECT_EQ(events_.back().end.ran, Ran::no);
     start(waiting);
     EXPECT_EQ(events_.size(), 3U);
@@ -220,7 +220,7 @@ TEST_F(InProcessKindsTest, everything_else_goes_below) {
                                                "kill",    "answer", "forget"};
     EXPECT_EQ(below_.calls, expected);
     below_.events->push({.kind = ProcessEvent::Kind::printed, .attempt = key});
-    settle();
+    run_ready();
     ASSERT_EQ(events_.size(), 1U);
     EXPECT_EQ(events_[0].kind, ProcessEvent::Kind::printed);
 }

@@ -4,7 +4,7 @@
 
 #include "core/job/secret.h"
 #include "processes/disk/attempt_directory.h"
-#include "processes/disk/leftovers.h"
+#include "processes/disk/processes_without_shim.h"
 #include "shim/format/attempt_files.h"
 
 namespace perdure {

@@ -24,7 +24,7 @@ struct Surroundings {
     std::string servers;  // and as PERDURE_SERVER; empty: not known
     std::vector<std::pair<std::string, std::string>> env;  // for every job
     Account account;                    // whose HOME, USER, LOGNAME and SHELL it gets
-    std::optional<Credentials> become;  // whose process it is; nothing: the worker's
+    std::optional<Credentials> become;  // whose process it is; empty: the worker's
     std::uint64_t life = 0;             // of the worker
     Timing timing;
 };

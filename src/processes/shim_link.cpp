@@ -8,7 +8,7 @@
 #include <boost/asio/error.hpp>
 
 #include "processes/disk/attempt_directory.h"
-#include "processes/disk/leftovers.h"
+#include "processes/disk/processes_without_shim.h"
 #include "shim/tree.h"
 
 namespace perdure {
@@ -39,14 +39,14 @@ void ShimLink::attach(ShimEnds ends) {
     write_out();
 }
 
-void ShimLink::look_for() {
+void ShimLink::connect() {
     const auto name = directory_name(attempt_);
     auto ends = connect_shim(*folder_, name);
     if (ends) return attach(std::move(*ends));
     if (!is_locked(*folder_, name)) return end();
     retry_.expires_after(retry_pause);
     retry_.async_wait([self = shared_from_this()](const error_code& failed) {
-        if (!failed && self->owner_) self->look_for();
+        if (!failed && self->owner_) self->connect();
     });
 }
 

@@ -38,7 +38,7 @@ public:
 
     void attach(ShimEnds ends);
     // Finds the shim that holds the attempt's lock.
-    void look_for();
+    void connect();
     void close();
     // Nobody listens any more; it is only reaped when it ends.
     void let_go();

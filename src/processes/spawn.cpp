@@ -11,8 +11,8 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "processes/disk/leftovers.h"
 #include "processes/disk/posix.h"
+#include "processes/disk/processes_without_shim.h"
 #include "shim/format/attempt_files.h"
 #include "shim/tree.h"
 
@@ -101,7 +101,7 @@ Result<ShimEnds> spawn_shim(StateFolder& folder, const std::string& program, Shi
     const auto secrets = moved_up(std::move(gifts.secrets));
     if (!theirs || !lock || (has_slots && !slots_lock) || (has_secrets && !secrets))
         return os_error("descriptors of a shim", errno);
-    const std::shared_lock noted_before_anybody_looks(folder.spawning);
+    const std::shared_lock noted_before_a_scan(folder.spawning);
     SpawnPlan plan(lock.get(), theirs.get(), slots_lock.get(), secrets.get());
     const int failed =
         plan.run(program, std::string(shim_variable) + folder.mark() + name, shim.pid);

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "server/testing/stage.h"
+#include "server/testing/server_stage.h"
 #include "store/memory/memory_store.h"
 
 namespace perdure {
@@ -21,13 +21,13 @@ protected:
     DispatcherTest() {
         open();
         gate.spawn("dispatch", dispatcher.run(stop));
-        clock.settle();
+        clock.run_ready();
     }
 
     std::shared_ptr<SeenOutbox> attach(SessionId session, std::uint64_t stream = 1) {
         auto outbox = std::make_shared<SeenOutbox>();
         dispatcher.attach(session, stream, outbox);
-        clock.settle();
+        clock.run_ready();
         return outbox;
     }
     std::shared_ptr<SeenOutbox> attach_new(SessionId session, std::uint32_t slots = 8) {
@@ -36,7 +36,7 @@ protected:
     }
     void ring() {
         dispatcher.alarm().ring();
-        clock.settle();
+        clock.run_ready();
     }
     static Report ended(AttemptKey attempt) {
         return {first,
@@ -155,7 +155,7 @@ TEST_F(DispatcherTest, what_was_claimed_for_a_stream_that_is_over_goes_down_no_o
     dispatcher.detach(first, 1);
     const auto newer = attach(first, 2);
     store.release_all(clock.executor());
-    clock.settle();
+    clock.run_ready();
     EXPECT_EQ(state_of(JobId{100}), JobState::starting);
     EXPECT_TRUE(older->jobs().empty());
     EXPECT_TRUE(newer->jobs().empty());
@@ -205,7 +205,7 @@ TEST_F(DispatcherTest, a_full_session_is_not_claimed_for_until_something_of_it_h
     apply(Lane::reports, Start{first, {JobId{100}, Epoch{1}}});
     apply(Lane::reports, ended({JobId{100}, Epoch{1}}));
     dispatcher.expect_room(first);
-    clock.settle();
+    clock.run_ready();
     EXPECT_EQ(outbox->jobs(), (std::vector{JobId{100}, JobId{101}}));
 }
 
@@ -225,7 +225,7 @@ TEST_F(DispatcherTest, work_that_appears_is_claimed_for_all_but_those_who_have_s
     for (const auto session : {first, second, third}) attach_new(session);
     store.sent.clear();
     dispatcher.note({.appeared = true, .claimed_for = {second}});
-    clock.settle();
+    clock.run_ready();
     const auto groups = sent_groups_of<Claim>();
     ASSERT_EQ(groups.size(), 1U);
     std::set<SessionId> sessions;
@@ -237,7 +237,7 @@ TEST_F(DispatcherTest, an_end_is_followed_by_a_claim_unless_one_has_seen_it) {
     for (const auto session : {first, second}) attach_new(session);
     store.sent.clear();
     dispatcher.note({.claimed_for = {first}, .ended = {first, second}});
-    clock.settle();
+    clock.run_ready();
     const auto groups = sent_groups_of<Claim>();
     ASSERT_EQ(groups.size(), 1U);
     ASSERT_EQ(groups.front().size(), 1U);
@@ -251,16 +251,16 @@ TEST_F(DispatcherTest, a_full_session_that_was_heard_is_claimed_for_when_work_ap
     ring();
     store.sent.clear();
     dispatcher.note({.appeared = true});
-    clock.settle();
+    clock.run_ready();
     EXPECT_TRUE(sent_groups_of<Claim>().empty());
     dispatcher.note({.appeared = true, .heard = {first}});
-    clock.settle();
+    clock.run_ready();
     EXPECT_EQ(sent_groups_of<Claim>().size(), 1U);
 }
 
 TEST_F(DispatcherTest, ends_when_it_is_told_to_stop) {
     stop.request();
-    clock.settle();
+    clock.run_ready();
     for (const auto name : gate.waiting_for()) EXPECT_NE(name, "dispatch");
 }
 

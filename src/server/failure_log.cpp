@@ -10,7 +10,7 @@ namespace perdure {
 namespace {
 
 constexpr auto at_most = seconds(60);
-constexpr std::size_t told_at_once = 500;
+constexpr std::size_t logged_at_once = 500;
 
 bool is_failure(JobState state) {
     return state == JobState::failed || state == JobState::quarantined ||
@@ -61,7 +61,7 @@ void FailureLog::note(JobId job, const Next& next) {
     alarm_->ring();
 }
 
-void FailureLog::look_at(const Change& change, const ChangeReply& reply) {
+void FailureLog::observe(const Change& change, const ChangeReply& reply) {
     for_each_next(change, reply, [this](JobId job, const Next& next) { note(job, next); });
 }
 
@@ -72,22 +72,22 @@ Task<void> FailureLog::run(Stop& stop) {
             co_await alarm_->wait(at_most);
             continue;
         }
-        const auto count = static_cast<std::ptrdiff_t>(std::min(told_at_once, waiting_.size()));
+        const auto count = static_cast<std::ptrdiff_t>(std::min(logged_at_once, waiting_.size()));
         std::vector<Entry> batch(waiting_.begin(), waiting_.begin() + count);
         waiting_.erase(waiting_.begin(), waiting_.begin() + count);
-        co_await tell(std::move(batch));
-        if (waiting_.empty()) tell_how_many_have_no_line();
+        co_await log_failures(std::move(batch));
+        if (waiting_.empty()) log_how_many_have_no_line();
     }
 }
 
-void FailureLog::tell_how_many_have_no_line() {
+void FailureLog::log_how_many_have_no_line() {
     if (without_line_ == 0) return;
     log_.write(Level::error, "jobs failed without a line of their own", "jobs", without_line_,
                "list", "perdure jobs --state failed,quarantined,expired");
     without_line_ = 0;
 }
 
-Task<void> FailureLog::tell(std::vector<Entry> entries) {
+Task<void> FailureLog::log_failures(std::vector<Entry> entries) {
     std::vector<JobId> ids;
     for (const auto& entry : entries) ids.push_back(entry.job);
     const AttemptWindow newest{.max = 1};
@@ -99,11 +99,11 @@ Task<void> FailureLog::tell(std::vector<Entry> entries) {
     for (const auto& entry : entries) {
         const auto job = std::find_if(jobs->begin(), jobs->end(),
                                       [&](const JobView& view) { return view.id == entry.job; });
-        if (job != jobs->end()) tell(*job, entry.alarming);
+        if (job != jobs->end()) log_failure(*job, entry.alarming);
     }
 }
 
-void FailureLog::tell(const JobView& job, bool alarming) const {
+void FailureLog::log_failure(const JobView& job, bool alarming) const {
     const auto* attempt = job.attempts.empty() ? nullptr : &job.attempts.back();
     const auto cause = attempt && attempt->end ? attempt->end->cause : job.cause;
     if (has_ended(job.state)) {

@@ -25,7 +25,7 @@ public:
 
     void use(FailureLevels levels) { levels_ = levels; }
     // Remembers what is to be told about a committed change.
-    void look_at(const Change& change, const ChangeReply& reply);
+    void observe(const Change& change, const ChangeReply& reply);
     Task<void> run(Stop& stop);
 
 private:
@@ -34,9 +34,9 @@ private:
         bool alarming = false;
     };
     void note(JobId job, const Next& next);
-    void tell_how_many_have_no_line();
-    Task<void> tell(std::vector<Entry> entries);
-    void tell(const JobView& job, bool alarming) const;
+    void log_how_many_have_no_line();
+    Task<void> log_failures(std::vector<Entry> entries);
+    void log_failure(const JobView& job, bool alarming) const;
 
     Store& store_;
     FailureLevels levels_;

@@ -168,7 +168,7 @@ TEST(FailureLog, what_is_beyond_its_bound_is_counted_in_a_line_of_its_own) {
     FailureLog log(store, clock, Log(sink, "server"));
     const ChangeReply failed{Reported{.next = Next{.state = JobState::failed}}};
     for (std::uint64_t id = 1; id <= FailureLog::waiting_max + 7; ++id)
-        log.look_at(Report{SessionId{1}, {JobId{id}, Epoch{1}}, failure}, failed);
+        log.observe(Report{SessionId{1}, {JobId{id}, Epoch{1}}, failure}, failed);
     Stop stop;
     Gate gate{clock.executor()};
     gate.spawn("failure log", log.run(stop));

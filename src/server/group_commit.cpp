@@ -176,7 +176,7 @@ bool GroupCommit::healthy() const {
 void GroupCommit::send_what_waits() {
     const auto may_send = [this] {
         if (is_stopping_ || !sender_.is_ready()) return false;
-        return sender_.is_idle() ? !lanes_.empty() : lanes_.has_jobs(store_.worth_sending_ahead());
+        return sender_.is_idle() ? !lanes_.empty() : lanes_.has_jobs(store_.pipeline_min_jobs());
     };
     while (may_send()) {
         auto batch = lanes_.form();
@@ -264,7 +264,7 @@ void GroupCommit::note_recoveries(const CommitBatch& batch, const GroupReply& re
                 meter_->started(end->attempt.job, good_at_);
         }
     }
-    for (const auto& entry : reply.recoveries) meter_->entered(entry, good_at_);
+    for (const auto& entry : reply.recoveries) meter_->recorded(entry, good_at_);
 }
 
 void GroupCommit::note_activity(const CommitBatch& batch, bool work_appeared) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "server/testing/stage.h"
+#include "server/testing/server_stage.h"
 #include "store/memory/memory_store.h"
 
 namespace perdure {
@@ -65,7 +65,7 @@ protected:
     void ask_one_after_the_other(int count, std::vector<ChangeReply>& replies) {
         for (int i = 0; i < count; ++i) {
             gate.spawn("asks", ask_for(Lane::reports, Cancel{JobId{1}}, replies));
-            clock.settle();
+            clock.run_ready();
         }
     }
     Task<void> report(AttemptKey attempt, std::vector<ChangeReply>& replies) {
@@ -88,7 +88,7 @@ protected:
     void release_one_after_the_other(int count) {
         for (int i = 0; i < count; ++i) {
             store.release_oldest(clock.executor());
-            clock.settle();
+            clock.run_ready();
         }
     }
     bool is_running() const {
@@ -123,7 +123,7 @@ TEST_F(GroupCommitTest, a_group_that_ticks_anyway_ticks_once) {
     EXPECT_FALSE(begun(commits.commit(Lane::submits, submit_of(JobId{3}))));
     EXPECT_FALSE(begun(commits.commit(Lane::tick, Tick{})));
     store.release_all(clock.executor());
-    clock.settle();
+    clock.run_ready();
     EXPECT_EQ(store.sent.back().changes.size(), 2U);
     EXPECT_EQ(ticks_in_last_group(), 1U);
 }
@@ -194,7 +194,7 @@ TEST_F(GroupCommitTest, is_not_well_when_it_could_not_commit_for_two_seconds) {
     clock.pass(milliseconds(200));
     EXPECT_FALSE(commits.healthy());
     store.release_all(clock.executor());
-    clock.settle();
+    clock.run_ready();
     EXPECT_TRUE(commits.healthy());
 }
 
@@ -302,9 +302,9 @@ TEST_F(GroupCommitTest, a_repeated_report_takes_the_place_of_the_one_that_waits)
     const AttemptKey attempt{JobId{1}, Epoch{1}};
     std::vector<ChangeReply> replies;
     gate.spawn("first", report(attempt, replies));
-    clock.settle();
+    clock.run_ready();
     gate.spawn("again", report(attempt, replies));
-    clock.settle();
+    clock.run_ready();
     ASSERT_EQ(replies.size(), 1U);
     EXPECT_TRUE(replies[0].is(Errc::unavailable));
 }
@@ -315,10 +315,10 @@ TEST_F(GroupCommitTest, ends_when_what_is_under_way_is_answered_and_sends_nothin
     std::vector<ChangeReply> replies;
     ask_one_after_the_other(3, replies);
     stop.request();
-    clock.settle();
+    clock.run_ready();
     EXPECT_TRUE(is_running());
     store.release_all(clock.executor());
-    clock.settle();
+    clock.run_ready();
     EXPECT_FALSE(is_running());
     EXPECT_EQ(replies.size(), 2U);
     EXPECT_EQ(store.sent.size(), 2U);
@@ -357,9 +357,9 @@ TEST_F(GroupCommitTest, who_claims_is_told_for_whom_a_claim_has_seen_the_work) {
     ask_one_after_the_other(2, replies);
     gate.spawn("submit", ask_for(Lane::submits, submit_of(JobId{3}), replies));
     gate.spawn("claim", ask_for(Lane::claims, Claim{SessionId{1}, 1, 1}, replies));
-    clock.settle();
+    clock.run_ready();
     store.release_all(clock.executor());
-    clock.settle();
+    clock.run_ready();
     ASSERT_EQ(replies.size(), 4U);
     EXPECT_TRUE(work.seen.back().appeared);
     EXPECT_EQ(work.seen.back().claimed_for, std::set{SessionId{1}});

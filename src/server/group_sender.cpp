@@ -35,7 +35,7 @@ GroupSender::GroupSender(Store& store, Clock& clock, Owner& owner, Log log)
       clock_(clock),
       owner_(owner),
       log_(std::move(log)),
-      settle_alarm_(clock.make_alarm()),
+      resolve_alarm_(clock.make_alarm()),
       carriers_(clock.executor()) {}
 
 Task<std::optional<ServerOpened>> GroupSender::open(ServerId server, Stop& stop, Alarm& pause) {
@@ -86,13 +86,13 @@ std::vector<SentTick> GroupSender::ticks_under_way() const {
 
 bool GroupSender::is_in_trouble() const {
     const auto has_failed = [](const auto& group) { return group->reply && !*group->reply; };
-    return is_sorting_out_ || std::any_of(under_way_.begin(), under_way_.end(), has_failed);
+    return is_handling_failed_ || std::any_of(under_way_.begin(), under_way_.end(), has_failed);
 }
 
 Task<void> GroupSender::carry(SentGroup& group) {
     co_await ask(group);
     if (is_in_trouble()) {
-        co_await sort_out();
+        co_await handle_failed_groups();
     } else {
         take_in_order();
     }
@@ -154,12 +154,12 @@ void GroupSender::take_committed(SentGroup& group) {
 
 // Those behind a group that was not simply committed were sent in the belief that it would be:
 // nothing is decided before all of them are answered.
-Task<void> GroupSender::sort_out() {
+Task<void> GroupSender::handle_failed_groups() {
     const auto is_answered = [](const auto& group) { return group->reply.has_value(); };
     if (!std::all_of(under_way_.begin(), under_way_.end(), is_answered)) co_return;
-    is_sorting_out_ = true;
+    is_handling_failed_ = true;
     co_await resolve();
-    is_sorting_out_ = false;
+    is_handling_failed_ = false;
 }
 
 Task<void> GroupSender::resolve() {
@@ -167,7 +167,7 @@ Task<void> GroupSender::resolve() {
         return group->reply->is(Errc::outcome_unknown);
     };
     if (std::any_of(under_way_.begin(), under_way_.end(), is_unknown)) {
-        const bool is_heard = co_await settle();
+        const bool is_heard = co_await find_last_group();
         if (!is_heard) co_return;
     }
     CommitBatch again;
@@ -238,7 +238,7 @@ Task<void> GroupSender::execute(CommitBatch batch) {
 
 // Finds out which of the groups under way were committed: those up to `number_`. False: this
 // server is no longer heard.
-Task<bool> GroupSender::settle() {
+Task<bool> GroupSender::find_last_group() {
     if (zoo(Bug::blind_repeat_of_unknown_outcome)) {
         number_ = under_way_.back()->number;
         for (auto& group : std::exchange(under_way_, {}))
@@ -246,20 +246,20 @@ Task<bool> GroupSender::settle() {
         co_return false;
     }
     for (;;) {
-        auto settled = co_await store_.settle_unknown(server_, fence_);
-        if (settled) {
-            fence_ = settled->fence;
-            number_ = settled->last_group;
+        auto last = co_await store_.resolve_unknown(server_, fence_);
+        if (last) {
+            fence_ = last->fence;
+            number_ = last->last_group;
             co_return true;
         }
-        if (settled.is(Errc::fenced)) {
+        if (last.is(Errc::fenced)) {
             for (auto& group : std::exchange(under_way_, {}))
                 refuse_all(group->batch,
                            error(Errc::outcome_unknown, "this server's life was fenced off"));
             owner_.fenced_off("this server's life was fenced off");
             co_return false;
         }
-        co_await settle_alarm_->wait(store_retry);
+        co_await resolve_alarm_->wait(store_retry);
     }
 }
 

@@ -66,7 +66,7 @@ public:
     std::uint64_t next_id() { return ids_->next(clock_.wall()); }
 
     // Nothing is under way, and nothing is to be settled.
-    bool is_idle() const { return under_way_.empty() && !is_sorting_out_; }
+    bool is_idle() const { return under_way_.empty() && !is_handling_failed_; }
     // Whether another group may be sent now.
     bool is_ready() const { return !is_in_trouble() && under_way_.size() < under_way_max; }
     void send(CommitBatch batch);
@@ -91,12 +91,12 @@ private:
     void take_in_order();
     void take_committed(SentGroup& group);
     bool is_in_trouble() const;
-    Task<void> sort_out();
+    Task<void> handle_failed_groups();
     Task<void> resolve();
     CommitBatch resolve(SentGroup& group, Bad& bad);
     Task<void> execute(CommitBatch batch);
     Task<void> execute_halves(Bad bad);
-    Task<bool> settle();
+    Task<bool> find_last_group();
     CommitBatch take_unanswered(SentGroup& group);
     void refuse_all(CommitBatch& batch, const Error& why);
 
@@ -104,13 +104,13 @@ private:
     Clock& clock_;
     Owner& owner_;
     Log log_;
-    std::unique_ptr<Alarm> settle_alarm_;
+    std::unique_ptr<Alarm> resolve_alarm_;
     ServerId server_;
     std::optional<IdSource> ids_;
     std::uint64_t number_ = 0;  // of the last group that is known to be committed
     std::uint64_t fence_ = 0;
     std::deque<std::unique_ptr<SentGroup>> under_way_;  // in the order of their numbers
-    bool is_sorting_out_ = false;
+    bool is_handling_failed_ = false;
     Gate carriers_;
 };
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "server/testing/stage.h"
+#include "server/testing/server_stage.h"
 #include "store/memory/memory_store.h"
 
 namespace perdure {
@@ -73,7 +73,7 @@ protected:
 
     void open() {
         gate.spawn("open", open_one());
-        clock.settle();
+        clock.run_ready();
     }
     // Whoever asked for it waits.
     std::unique_ptr<CommitRequest> request(Change change) {
@@ -81,7 +81,7 @@ protected:
         made->changes.push_back(std::move(change));
         made->deadline = clock.boot() + seconds(5);
         gate.spawn("waiter", wait_for(*made));
-        clock.settle();
+        clock.run_ready();
         return made;
     }
     CommitBatch pauses(const Names& queues) {
@@ -98,7 +98,7 @@ protected:
     }
     void send(CommitBatch batch) {
         sender.send(std::move(batch));
-        clock.settle();
+        clock.run_ready();
     }
     void send_again() { send(std::exchange(owner.again, {})); }
     // The next group, and no other.
@@ -109,7 +109,7 @@ protected:
     }
     void release_oldest() {
         store.release_oldest(clock.executor());
-        clock.settle();
+        clock.run_ready();
     }
 
     ManualClock clock;
@@ -156,7 +156,7 @@ TEST_F(GroupSenderTest, does_not_open_any_more_when_it_is_told_to_stop) {
     stop.wakes(*pause);
     open();
     stop.request();
-    clock.settle();
+    clock.run_ready();
     EXPECT_TRUE(gate.empty());
     EXPECT_FALSE(opened);
 }
@@ -192,7 +192,7 @@ TEST_F(OpenGroupSenderTest, what_was_sent_first_is_told_first) {
     send(pauses({"a"}));
     send(pauses({"b"}));
     store.release_newest(clock.executor());
-    clock.settle();
+    clock.run_ready();
     EXPECT_TRUE(owner.has_heard_nothing());
     release_oldest();
     EXPECT_EQ(owner.done, (Names{"a", "b"}));
@@ -219,7 +219,7 @@ TEST_F(OpenGroupSenderTest,
     auto batch = pauses({"paused"});
     batch.push_back(submit(7, "asked"));
     send(std::move(batch));
-    EXPECT_EQ(store.settles, 1);
+    EXPECT_EQ(store.resolves, 1);
     EXPECT_EQ(owner.unanswered, (std::vector<std::uint64_t>{1}));
     EXPECT_EQ(owner.refused.at("paused").code, Errc::outcome_unknown);
     ASSERT_EQ(owner.names_again(), (Names{"asked"}));
@@ -236,7 +236,7 @@ TEST_F(OpenGroupSenderTest, a_lost_group_is_sent_again_under_a_new_fence) {
     auto batch = pauses({"paused"});
     batch.push_back(submit(7, "asked"));
     send(std::move(batch));
-    EXPECT_EQ(store.settles, 1);
+    EXPECT_EQ(store.resolves, 1);
     EXPECT_TRUE(owner.refused.empty());
     EXPECT_EQ(owner.names_again(), (Names{"paused", "asked"}));
     EXPECT_FALSE(owner.again.back()->committed);
@@ -252,11 +252,11 @@ TEST_F(OpenGroupSenderTest, nothing_is_decided_before_the_group_behind_is_answer
     send(pauses({"b"}));
     fail_next(store.before, unknown);
     release_oldest();
-    EXPECT_EQ(store.settles, 0);
+    EXPECT_EQ(store.resolves, 0);
     EXPECT_TRUE(owner.has_heard_nothing());
     EXPECT_FALSE(sender.is_ready());
     release_oldest();  // the store refuses it: what it builds on is not there
-    EXPECT_EQ(store.settles, 1);
+    EXPECT_EQ(store.resolves, 1);
     EXPECT_EQ(owner.names_again(), (Names{"a", "b"}));
     EXPECT_TRUE(owner.fatal.empty());
 }
@@ -267,7 +267,7 @@ TEST_F(OpenGroupSenderTest, a_group_behind_one_that_failed_is_sent_again_and_not
     send(pauses({"b"}));
     fail_next(store.before, error(Errc::unavailable, "no room"));
     store.release_all(clock.executor());
-    clock.settle();
+    clock.run_ready();
     EXPECT_EQ(owner.refused.at("a").code, Errc::unavailable);
     EXPECT_EQ(owner.names_again(), (Names{"b"}));
     EXPECT_TRUE(owner.fatal.empty());
@@ -276,15 +276,15 @@ TEST_F(OpenGroupSenderTest, a_group_behind_one_that_failed_is_sent_again_and_not
 }
 
 TEST_F(OpenGroupSenderTest, while_the_outcome_cannot_be_settled_nobody_is_told_anything) {
-    store.settle_failure = error(Errc::unavailable, "gone");
+    store.resolve_failure = error(Errc::unavailable, "gone");
     fail_next(store.after, unknown);
     send(pauses({"a"}));
     clock.pass(seconds(1));
-    EXPECT_GE(store.settles, 10);
+    EXPECT_GE(store.resolves, 10);
     EXPECT_TRUE(owner.has_heard_nothing());
     EXPECT_FALSE(sender.is_idle());
     EXPECT_FALSE(sender.is_ready());
-    store.settle_failure.reset();
+    store.resolve_failure.reset();
     clock.pass(milliseconds(200));
     EXPECT_EQ(owner.refused.at("a").code, Errc::outcome_unknown);
     EXPECT_TRUE(sender.is_idle());
@@ -292,7 +292,7 @@ TEST_F(OpenGroupSenderTest, while_the_outcome_cannot_be_settled_nobody_is_told_a
 
 TEST_F(OpenGroupSenderTest,
        a_server_that_was_fenced_off_while_it_settles_says_that_it_does_not_know) {
-    store.settle_failure = error(Errc::fenced, "a later life");
+    store.resolve_failure = error(Errc::fenced, "a later life");
     fail_next(store.before, unknown);
     send(pauses({"a"}));
     EXPECT_EQ(owner.refused.at("a").code, Errc::outcome_unknown);
@@ -313,7 +313,7 @@ TEST_F(OpenGroupSenderTest, a_group_that_a_neighbour_aborted_is_sent_again) {
     send(pauses({"a"}));
     EXPECT_EQ(owner.names_again(), (Names{"a"}));
     EXPECT_TRUE(owner.refused.empty());
-    EXPECT_EQ(store.settles, 0);
+    EXPECT_EQ(store.resolves, 0);
 }
 
 // C2: the others are committed without it.
@@ -347,7 +347,7 @@ TEST_F(OpenGroupSenderTest, a_reply_that_is_lost_while_halving_is_settled_like_a
     fail_next(store.before, error(Errc::corrupt, "row 7"));
     fail_next(store.after, unknown);
     send(pauses({"a", "b"}));
-    EXPECT_EQ(store.settles, 1);
+    EXPECT_EQ(store.resolves, 1);
     EXPECT_EQ(owner.refused.at("a").code, Errc::outcome_unknown);
     EXPECT_EQ(owner.done, (Names{"b"}));
     EXPECT_TRUE(sender.is_idle());

@@ -11,15 +11,15 @@ namespace perdure {
 namespace {
 
 // Callbacks inherit nothing: their policy is their own word, or only a name to be looked up.
-PolicyWish wish_of(const JobSpec& callback) {
-    return callback.policy.custom.empty() ? PolicyWish::settled : PolicyWish::chosen;
+PolicyOrigin policy_origin_of(const JobSpec& callback) {
+    return callback.policy.custom.empty() ? PolicyOrigin::frozen : PolicyOrigin::chosen;
 }
 
 std::optional<RuleFault> find_policy_fault(const PolicyBook& book, const JobSpec& spec,
-                                           PolicyWish wish) {
-    if (auto refused = decide_policy(book, spec, wish).refused) return refused;
+                                           PolicyOrigin origin) {
+    if (auto refused = decide_policy(book, spec, origin).refused) return refused;
     for (const auto& callback : spec.callbacks) {
-        auto refused = find_policy_fault(book, *callback.spec, wish_of(*callback.spec));
+        auto refused = find_policy_fault(book, *callback.spec, policy_origin_of(*callback.spec));
         if (refused) return RuleFault{"", "of a callback: " + refused->what};
     }
     return std::nullopt;
@@ -35,12 +35,12 @@ std::optional<Error> why_not_earlier(const JobRequest& request, std::size_t own_
     return std::nullopt;
 }
 
-void settle_policies(const PolicyBook& book, JobSpec& spec, PolicyWish wish) {
-    spec.policy = decide_policy(book, spec, wish).policy;
+void freeze_policies(const PolicyBook& book, JobSpec& spec, PolicyOrigin origin) {
+    spec.policy = decide_policy(book, spec, origin).policy;
     for (auto& callback : spec.callbacks) {
-        auto settled = *callback.spec;
-        settle_policies(book, settled, wish_of(settled));
-        callback.spec = std::make_shared<const JobSpec>(std::move(settled));
+        auto frozen = *callback.spec;
+        freeze_policies(book, frozen, policy_origin_of(frozen));
+        callback.spec = std::make_shared<const JobSpec>(std::move(frozen));
     }
 }
 
@@ -74,7 +74,7 @@ Submit JobService::change_of(JobRequest request, WallTime now, const std::vector
     Submit change{.id = commits_.next_job_id(), .spec = {}, .body_hash = body_hash(asked)};
     if (request.spec.idempotency_key) change.old_hash = old_body_hash(asked);
     if (request.delay) request.spec.run_at = now + *request.delay;
-    settle_policies(*book_, request.spec, request.policy);
+    freeze_policies(*book_, request.spec, request.policy);
     for (const auto& [position, index] : request.after_earlier)
         request.spec.after[position].job = earlier[index].id;
     change.spec = std::make_shared<const JobSpec>(std::move(request.spec));
@@ -82,7 +82,7 @@ Submit JobService::change_of(JobRequest request, WallTime now, const std::vector
 }
 
 Task<Result<Submitted>> JobService::submit(JobSpec spec) {
-    return submit(JobRequest{.spec = std::move(spec), .policy = PolicyWish::chosen}, WallTime{});
+    return submit(JobRequest{.spec = std::move(spec), .policy = PolicyOrigin::chosen}, WallTime{});
 }
 
 Task<Result<Submitted>> JobService::submit(JobRequest request, WallTime now,
@@ -122,9 +122,9 @@ Task<Result<SubmittedAll>> JobService::submit_all(std::vector<JobRequest> reques
 
 Task<Result<CallbackAdded>> JobService::add_callback(JobId job, Callback callback) {
     auto spec = *callback.spec;
-    if (const auto refused = find_policy_fault(*book_, spec, wish_of(spec)))
+    if (const auto refused = find_policy_fault(*book_, spec, policy_origin_of(spec)))
         co_return error(Errc::invalid, refused->what);
-    settle_policies(*book_, spec, wish_of(spec));
+    freeze_policies(*book_, spec, policy_origin_of(spec));
     callback.spec = std::make_shared<const JobSpec>(std::move(spec));
     if (!commits_.healthy()) co_return no_store();
     AddCallback change{commits_.next_job_id(), job, std::move(callback)};

@@ -24,7 +24,7 @@ namespace perdure {
 struct RefusedJob {
     std::size_t index = 0;
     Error why;
-    std::optional<std::string> field = {};  // what find_fault() says; nothing: the store refused it
+    std::optional<std::string> field = {};  // what find_fault() says; empty: the store refused it
 };
 using SubmittedAll = std::variant<std::vector<Submitted>, RefusedJob>;
 
@@ -71,7 +71,7 @@ public:
     // The newest service time that this server has seen.
     const ServiceTick& clock() const { return commits_.seen().clock; }
     // Tells the session's worker to drain, if its stream ends here.
-    bool tell_to_drain(SessionId session) { return dispatcher_.send(session, DrainOrder{}); }
+    bool order_drain(SessionId session) { return dispatcher_.send(session, DrainOrder{}); }
 
 private:
     Task<Result<void>> apply(Change change);

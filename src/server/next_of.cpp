@@ -22,7 +22,7 @@ void take_swept(const Swept& swept, const TakeNext& take) {
 void for_each_next(const Change& change, const ChangeReply& reply, const TakeNext& take) {
     if (!reply) return;
     const auto* sweep = std::get_if<Sweep>(&change);
-    if (sweep && sweep->only_tell) return;
+    if (sweep && sweep->report_only) return;
     if (const auto* swept = std::get_if<Swept>(&*reply)) take_swept(*swept, take);
     if (const auto* taken = std::get_if<HeartbeatTaken>(&*reply)) take_ended(taken->ended, take);
     if (const auto* opened = std::get_if<SessionOpened>(&*reply)) take_ended(opened->ended, take);

@@ -25,7 +25,7 @@ private:
 
     GroupCommit& commits_;
     const Ticker& ticker_;
-    Blobs* blobs_;  // nothing: jobs print nothing here
+    Blobs* blobs_;  // empty: jobs print nothing here
     Log log_;
     std::unique_ptr<Alarm> alarm_;
     bool output_is_left_ = true;  // an earlier life may have owed some

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "server/testing/stage.h"
+#include "server/testing/server_stage.h"
 #include "store/memory/memory_store.h"
 
 namespace perdure {
@@ -54,7 +54,7 @@ protected:
         clock.pass(seconds(3));
         pruner.emplace(clock, commits, ticker, blobs, Log(log, "prune"));
         gate.spawn("prune", pruner->run(stop));
-        clock.settle();
+        clock.run_ready();
     }
     std::size_t left(std::uint64_t count) {
         std::vector<JobId> ids;
@@ -176,7 +176,7 @@ TEST_F(PrunerTest, removes_nothing_any_more_when_it_is_told_to_stop) {
     end_long_ago(3);
     begin(&output);
     stop.request();
-    clock.settle();
+    clock.run_ready();
     EXPECT_EQ(batches(), 0U);
     for (const auto name : gate.waiting_for()) EXPECT_NE(name, "prune");
 }

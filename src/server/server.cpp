@@ -29,7 +29,7 @@ Server::Server(ServerPorts ports, Timing timing, Log log)
     commits_.on_activity(ticker_.alarm());
     ticker_.rings(dispatcher_.alarm());
     commits_.on_commit([this](const Change& change, const ChangeReply& reply) {
-        failures_.look_at(change, reply);
+        failures_.observe(change, reply);
         for_each_next(change, reply, [this](JobId, const Next& next) {
             if (next.kind == Next::Kind::again_after) ticker_.expect_end_of(next.wait);
         });

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "server/testing/stage.h"
+#include "server/testing/server_stage.h"
 #include "store/memory/memory_store.h"
 
 namespace perdure {
@@ -58,7 +58,7 @@ JobSpec quarantined_when_its_worker_is_lost() {
     JobSpec spec{.kind = "k"};
     CustomRule rule;
     rule.causes = {Cause::worker_lost};
-    rule.then = Then::quarantine;
+    rule.then = LastResort::quarantine;
     spec.policy.rules = {rule};
     return spec;
 }

@@ -31,7 +31,7 @@ Task<void> Ticker::run(Stop& stop) {
         const auto decision = decide();
         if (!decision.send && clock_.boot() - swept_at_ >= timing_.outage) {
             co_await sweep();
-            co_await look_around();
+            co_await refresh_role();
             ring_if_busy();
             continue;
         }
@@ -48,7 +48,7 @@ Task<void> Ticker::run(Stop& stop) {
         // While all is idle nothing is due before the next look, and no attempt runs.
         if (ticked && !idle_) co_await sweep();
         if (!ticked) co_await alarm_->wait(timing_.tick);
-        co_await look_around();
+        co_await refresh_role();
         ring_if_busy();
     }
 }
@@ -122,13 +122,13 @@ Duration Ticker::until_next(Duration tick) const {
 
 // Reads what a group's reply does not show: whether anything runs, and who is keeper. While groups
 // are not even written there is nothing to read, and nothing to sweep.
-Task<void> Ticker::look_around() {
+Task<void> Ticker::refresh_role() {
     const auto asked_at = clock_.boot();
     const bool is_written = commits_.written_tick() == commits_.seen().clock.tick;
     if (commits_.store_is_idle() && !is_written) {
         idle_ = true;
         swept_at_ = asked_at;
-        co_return co_await look_at_role(commits_.keeper(), commits_.seen().clock);
+        co_return co_await follow_role(commits_.keeper(), commits_.seen().clock);
     }
     auto view = co_await store_.service();
     if (!view) co_return;
@@ -137,11 +137,11 @@ Task<void> Ticker::look_around() {
     // What has stayed in memory is newer than what a read shows (T4).
     const auto& seen = commits_.seen().clock;
     const bool is_older = view->clock.tick < seen.tick;
-    co_await look_at_role(is_older ? commits_.keeper() : view->keeper,
-                          is_older ? seen : view->clock);
+    co_await follow_role(is_older ? commits_.keeper() : view->keeper,
+                         is_older ? seen : view->clock);
 }
 
-Task<void> Ticker::look_at_role(KeeperRole role, ServiceTick clock) {
+Task<void> Ticker::follow_role(KeeperRole role, ServiceTick clock) {
     const auto decision = decide_keeper({.role = role, .me = me_, .clock = clock}, timing_);
     is_keeper_ = role.holder == me_;
     if (decision.kind == KeeperDecision::Kind::wait) co_return;

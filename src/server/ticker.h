@@ -38,8 +38,8 @@ private:
     bool has_wait_ended() const;
     void forget_ended_waits();
     Task<bool> tick();
-    Task<void> look_around();
-    Task<void> look_at_role(KeeperRole role, ServiceTick clock);
+    Task<void> refresh_role();
+    Task<void> follow_role(KeeperRole role, ServiceTick clock);
     void ring_if_busy();
     TickDecision decide() const;
     Task<void> sweep();

@@ -61,8 +61,8 @@ void Shim::act_on_time() {
     if (phase_ == Phase::running) clear_tree();
     while (!asks_.empty() && now >= asks_.front().give_up_at) answer_ask(false);
     while (!calls_.empty() && now >= calls_.front().give_up_at) answer_call(no_answer);
-    if (printed_untold_ && now >= may_tell_printed_at_) say_printed();
-    if (progress_untold_ && now >= may_tell_progress_at_) say_progress();
+    if (printed_unsent_ && now >= may_send_printed_at_) send_printed();
+    if (progress_unsent_ && now >= may_send_progress_at_) send_progress();
     if (phase_ == Phase::ended && now >= write_again_at_) write_result();
 }
 
@@ -80,8 +80,8 @@ int Shim::wait_ms() const {
     if (sweeping) until(sweep_at_);
     if (!asks_.empty()) until(asks_.front().give_up_at);
     if (!calls_.empty()) until(calls_.front().give_up_at);
-    if (printed_untold_) until(may_tell_printed_at_);
-    if (progress_untold_) until(may_tell_progress_at_);
+    if (printed_unsent_) until(may_send_printed_at_);
+    if (progress_unsent_) until(may_send_progress_at_);
     if (phase_ == Phase::ended) until(write_again_at_);
     if (!next) return -1;
     const auto left_ms = std::max<std::int64_t>((*next - now).us + 999, 0) / 1'000;
@@ -125,23 +125,23 @@ void Shim::read_output() {
         if (got <= 0) return output_.reset();
         log_.add({block.data(), static_cast<std::size_t>(got)});
         active_at_ = shim_mono_now();
-        if (active_at_ >= may_tell_printed_at_)
-            say_printed();
+        if (active_at_ >= may_send_printed_at_)
+            send_printed();
         else
-            printed_untold_ = true;
+            printed_unsent_ = true;
     }
 }
 
-void Shim::say_printed() {
+void Shim::send_printed() {
     link_.send(talk::printed);
-    printed_untold_ = false;
-    may_tell_printed_at_ = shim_mono_now() + printed_pause;
+    printed_unsent_ = false;
+    may_send_printed_at_ = shim_mono_now() + printed_pause;
 }
 
-void Shim::say_progress() {
+void Shim::send_progress() {
     link_.send(talk::progress, std::to_string(progress_->percent) + " " + progress_->body);
-    progress_untold_ = false;
-    may_tell_progress_at_ = shim_mono_now() + printed_pause;
+    progress_unsent_ = false;
+    may_send_progress_at_ = shim_mono_now() + printed_pause;
 }
 
 // --- what the worker says ------------------------------------------------------------------------
@@ -150,11 +150,11 @@ void Shim::on_worker() {
     worker_heard_at_ = shim_boot_now();
     arm_lease_timer();
     if (phase_ == Phase::running) link_.send(talk::started);
-    progress_untold_ = progress_.has_value();
+    progress_unsent_ = progress_.has_value();
     for (auto& ask : asks_) ask.told = false;
     for (auto& call : calls_) call.told = false;
-    tell_next_ask();
-    tell_next_call();
+    send_next_ask();
+    send_next_call();
 }
 
 void Shim::on_record(const Record& record) {
@@ -196,7 +196,7 @@ std::optional<std::string> Shim::on_request(std::uint64_t connection, JobRequest
     switch (request.kind) {
         case Kind::progress:
             progress_ = std::move(request);
-            progress_untold_ = true;
+            progress_unsent_ = true;
             return "ok";
         case Kind::verdict: verdict_ = std::move(request); return "ok";
         case Kind::result: result_ = std::move(request.body); return "ok";
@@ -207,14 +207,14 @@ std::optional<std::string> Shim::on_request(std::uint64_t connection, JobRequest
                               .number = ++last_call_,
                               .request = std::move(request),
                               .give_up_at = shim_mono_now() + ask_patience});
-            tell_next_call();
+            send_next_call();
             return std::nullopt;
     }
     asks_.push_back({.connection = connection,
                      .number = ++last_ask_,
                      .request = std::move(request),
                      .give_up_at = shim_mono_now() + ask_patience});
-    tell_next_ask();
+    send_next_ask();
     return std::nullopt;
 }
 
@@ -227,7 +227,7 @@ void Shim::on_hang_up(std::uint64_t connection) {
 }
 
 // One at a time: the worker answers in order, and numbers must rise as they are committed.
-void Shim::tell_next_ask() {
+void Shim::send_next_ask() {
     if (asks_.empty() || asks_.front().told || !link_.connected()) return;
     auto& ask = asks_.front();
     ask.told = true;
@@ -245,11 +245,11 @@ void Shim::answer_ask(bool committed) {
     if (committed) clean_ = ask.request.kind == JobRequest::Kind::checkpoint;
     job_socket_.answer(ask.connection,
                        committed ? "ok" : "error not_committed the server has not committed it");
-    tell_next_ask();
+    send_next_ask();
 }
 
 // One at a time: so a job costs its worker and its server one request at once.
-void Shim::tell_next_call() {
+void Shim::send_next_call() {
     if (calls_.empty() || calls_.front().told || !link_.connected()) return;
     auto& call = calls_.front();
     call.told = true;
@@ -274,7 +274,7 @@ void Shim::answer_call(const std::string& line) {
     const auto connection = calls_.front().connection;
     calls_.pop_front();
     job_socket_.answer(connection, line);
-    tell_next_call();
+    send_next_call();
 }
 
 }  // namespace perdure

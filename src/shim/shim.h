@@ -18,7 +18,7 @@
 #include "core/policy/cause.h"
 #include "shim/format/fd.h"
 #include "shim/format/order.h"
-#include "shim/job_socket.h"
+#include "shim/job_socket_server.h"
 #include "shim/output_log.h"
 #include "shim/usage.h"
 #include "shim/worker_link.h"
@@ -63,9 +63,9 @@ private:
     // JobRequests
     std::optional<std::string> on_request(std::uint64_t connection, JobRequest request) override;
     void on_hang_up(std::uint64_t connection) override;
-    void tell_next_ask();
+    void send_next_ask();
     void answer_ask(bool committed);
-    void tell_next_call();
+    void send_next_call();
     void answer_call(const std::string& line);
     void on_reply(std::string_view bytes);
 
@@ -97,13 +97,13 @@ private:
     void wait_and_serve();
     void serve(const pollfd& ready);
     void read_output();
-    void say_printed();
-    void say_progress();
+    void send_printed();
+    void send_progress();
 
     Fd directory_;
     Order order_;
     WorkerLink link_;
-    JobSocket job_socket_;
+    JobSocketServer job_socket_;
     OutputLog log_;
     Fd signals_;
     Fd lease_timer_;
@@ -137,10 +137,10 @@ private:
     std::optional<JobRequest> verdict_;
     std::optional<JobRequest> progress_;
     std::optional<std::string> result_;
-    bool printed_untold_ = false;
-    MonoTime may_tell_printed_at_;
-    bool progress_untold_ = false;
-    MonoTime may_tell_progress_at_;
+    bool printed_unsent_ = false;
+    MonoTime may_send_printed_at_;
+    bool progress_unsent_ = false;
+    MonoTime may_send_progress_at_;
 
     std::string result_text_;
     bool did_not_run_ = false;

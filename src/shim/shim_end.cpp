@@ -21,7 +21,7 @@ namespace {
 
 constexpr Duration sweep_pause = milliseconds(10);
 constexpr Duration write_pause = milliseconds(500);
-constexpr int tell_patience_ms = 1'000;
+constexpr int send_patience_ms = 1'000;
 
 LeaseKillFacts lease_facts(const Order& order, BootTime lease_until, BootTime worker_heard_at) {
     return {.terms = order.terms, .lease_until = lease_until, .worker_heard_at = worker_heard_at};
@@ -256,7 +256,7 @@ void Shim::write_result() {
     // The last of the output was kept just now: the worker fetches it before it reports the end.
     if (log_.printed() > 0) link_.send(talk::printed);
     link_.send(talk::ended, fits ? std::string_view(result_text_) : std::string_view{});
-    link_.flush(tell_patience_ms);
+    link_.flush(send_patience_ms);
     phase_ = Phase::told;
 }
 

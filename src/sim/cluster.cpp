@@ -75,7 +75,7 @@ void Cluster::kill_server(std::size_t i) {
     auto& node = *servers_[i];
     if (!node.server) return;
     // First the coroutines, then what they refer to: none may be on its way to its first step.
-    parts_.world.settle();
+    parts_.world.run_ready();
     parts_.world.end_life(node.life);
     node.server.reset();
     // A single server has its store in its own process.
@@ -126,7 +126,7 @@ void Cluster::kill_worker(std::size_t i, std::optional<Duration> restart) {
             node.host->worker_stopped_cleanly();
         else
             node.host->worker_crashed();
-        parts_.world.settle();
+        parts_.world.run_ready();
         parts_.world.end_life(node.life);
         node.worker.reset();
         node.api.reset();

@@ -69,7 +69,7 @@ Plan draw_plan(std::uint64_t seed, Mode mode, const FaultSet& masked) {
     Rng rng(seed * 2 + (mode == Mode::liveness ? 1 : 0));
     Plan plan{.seed = seed, .mode = mode};
     plan.store = rng.chance(0.5) ? StoreKind::memory : StoreKind::sqlite;
-    plan.worth_sending_ahead = rng.chance(0.5) ? 1 : groups_that_wait;
+    plan.pipeline_min_jobs = rng.chance(0.5) ? 1 : groups_that_wait;
     plan.servers = static_cast<std::uint32_t>(rng.between(1, 3));
     plan.workers = static_cast<std::uint32_t>(rng.between(1, 6));
     plan.clients = static_cast<std::uint32_t>(rng.between(1, 3));
@@ -129,7 +129,7 @@ std::string Plan::text() const {
     const auto add = [&](bool is_so, std::string_view what) {
         if (is_so) also += fmt::format(", {}", what);
     };
-    add(worth_sending_ahead > 1, "small groups wait");
+    add(pipeline_min_jobs > 1, "small groups wait");
     add(lane_max > 0, "lanes are short");
     add(loads_max > 0, fmt::format("rows are far away, {} loads", loads_max));
     add(limits_change, "limits change");

@@ -36,8 +36,8 @@ struct Plan {
     std::uint64_t seed = 0;
     Mode mode = Mode::safety;
     StoreKind store = StoreKind::memory;
-    std::size_t worth_sending_ahead = 1;  // what the store says of itself: small groups wait
-    std::size_t lane_max = 0;             // rows that may wait for a commit; zero: as in production
+    std::size_t pipeline_min_jobs = 1;  // what the store says of itself: small groups wait
+    std::size_t lane_max = 0;           // rows that may wait for a commit; zero: as in production
     // The rows are far away, and a group loads some no more often than this. Zero: they are near.
     std::uint32_t loads_max = 0;
     Timing timing;

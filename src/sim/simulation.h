@@ -97,7 +97,7 @@ template <class T>
 T Simulation::run_now(Task<T> task) {
     std::optional<T> result;
     world_.spawn(keep(std::move(task), &result));
-    world_.settle();
+    world_.run_ready();
     PERDURE_ASSERT(result.has_value());
     return std::move(*result);
 }

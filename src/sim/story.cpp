@@ -104,7 +104,7 @@ std::shared_ptr<Story::Asked<Reply>> Story::send(std::string what, Handle handle
                                            .what = what + " "};
     auto asked = std::make_shared<Asked<Reply>>();
     simulation_.world().spawn(call_and_note<Reply>(simulation_.network(), std::move(call), asked));
-    simulation_.world().settle();
+    simulation_.world().run_ready();
     return asked;
 }
 
@@ -186,7 +186,7 @@ void Story::pause_queue(bool paused) {
 void Story::define_pool() {
     run_until("a server", [this] { return is_ready(server(0)); });
     const DefineLimit pool{.tenant = "default", .name = "pool", .max = pool_max};
-    auto& wanted = simulation_.history().limits[{Thing::Kind::limit, pool.tenant, pool.name}];
+    auto& wanted = simulation_.history().limits[{Permit::Kind::limit, pool.tenant, pool.name}];
     const auto number = wanted.ask(pool.max);
     const auto asked = wait_for(send<bool>(
         "define", [pool](JobService& jobs) { return as_bool(jobs.define_limit(pool)); }));

@@ -19,13 +19,13 @@
 #include "core/worker/restart.h"
 #include "platform/system_time.h"
 #include "watchdog/child_process.h"
-#include "watchdog/leftovers.h"
+#include "watchdog/orphan_processes.h"
 
 namespace perdure {
 namespace {
 
 // One child over all its lives.
-struct Kept {
+struct SupervisedChild {
     WatchedChild what;
     ChildProcess process;              // pid 0: does not run
     std::string heard;                 // of a line that has not ended yet
@@ -66,8 +66,8 @@ class Watchdog {
 public:
     explicit Watchdog(WatchdogOptions options) : options_(std::move(options)) {
         for (auto& child : options_.children) {
-            kept_.push_back({});
-            kept_.back().what = std::move(child);
+            children_.push_back({});
+            children_.back().what = std::move(child);
         }
     }
 
@@ -77,27 +77,27 @@ private:
     bool all_gone() const;
     void start_what_is_due(BootTime now);
     bool may_start(std::size_t index) const;
-    void start(Kept& child, BootTime now);
+    void start(SupervisedChild& child, BootTime now);
     void kill_what_is_overdue(BootTime now);
     void wait_for_something(BootTime now);
     std::optional<BootTime> next_deadline() const;
 
-    void hear_signals();
-    void hear_signal(int number);
-    void hear(std::size_t index);
-    void hear_line(std::size_t index, const std::string& line);
+    void handle_signals();
+    void handle_signal(int number);
+    void read_channel(std::size_t index);
+    void handle_line(std::size_t index, const std::string& line);
     bool reap();
-    void has_ended(Kept& child, int status);
+    void has_ended(SupervisedChild& child, int status);
     void clear_leftovers();
 
     void begin_to_stop();
     void give_sign_of_life(BootTime now);
     void stop_one_more(BootTime now);
-    void tell_to_stop(Kept& child, BootTime now);
+    void order_to_stop(SupervisedChild& child, BootTime now);
     void stop_harder();
 
     WatchdogOptions options_;
-    std::vector<Kept> kept_;
+    std::vector<SupervisedChild> children_;
     std::set<pid_t> spared_;  // children from before: those of whoever this process was
     int signals_ = -1;
     bool has_terminal_ = ::isatty(STDERR_FILENO) == 1;
@@ -115,7 +115,7 @@ int Watchdog::run() {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (const auto child : children_of_this_process()) spared_.insert(child);
     signals_ = block_signals();
-    for (auto& child : kept_) child.start_at = boot_now();
+    for (auto& child : children_) child.start_at = boot_now();
     if (options_.manager.watchdog_limit()) sign_due_at_ = boot_now();
     while (true) {
         const auto now = boot_now();
@@ -132,23 +132,25 @@ int Watchdog::run() {
 }
 
 bool Watchdog::all_gone() const {
-    return std::all_of(kept_.begin(), kept_.end(), [](const Kept& child) { return child.gone; });
+    return std::all_of(children_.begin(), children_.end(),
+                       [](const SupervisedChild& child) { return child.gone; });
 }
 
 bool Watchdog::may_start(std::size_t index) const {
-    return std::all_of(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(index),
-                       [](const Kept& earlier) { return earlier.ever_ready || earlier.gone; });
+    return std::all_of(
+        children_.begin(), children_.begin() + static_cast<std::ptrdiff_t>(index),
+        [](const SupervisedChild& earlier) { return earlier.ever_ready || earlier.gone; });
 }
 
 void Watchdog::start_what_is_due(BootTime now) {
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-        auto& child = kept_[i];
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+        auto& child = children_[i];
         if (!child.gone && child.start_at && *child.start_at <= now && may_start(i))
             start(child, now);
     }
 }
 
-void Watchdog::start(Kept& child, BootTime now) {
+void Watchdog::start(SupervisedChild& child, BootTime now) {
     child.start_at.reset();
     auto started = start_child(child.what.program, child.what.words(),
                                {.died_at = child.died_at, .alive_every = alive_every_of(options_)});
@@ -166,7 +168,7 @@ void Watchdog::start(Kept& child, BootTime now) {
 }
 
 void Watchdog::kill_what_is_overdue(BootTime now) {
-    for (auto& child : kept_) {
+    for (auto& child : children_) {
         if (!child.runs() || !child.kill_at || *child.kill_at > now) continue;
         options_.say(fmt::format("{} has not stopped in time; killing it", child.what.name));
         ::kill(child.process.pid, SIGKILL);
@@ -180,9 +182,9 @@ std::optional<BootTime> Watchdog::next_deadline() const {
     const auto consider = [&](std::optional<BootTime> at) {
         if (at && (!next || *at < *next)) next = at;
     };
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-        if (may_start(i)) consider(kept_[i].start_at);
-        if (kept_[i].runs()) consider(kept_[i].kill_at);
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+        if (may_start(i)) consider(children_[i].start_at);
+        if (children_[i].runs()) consider(children_[i].kill_at);
     }
     if (strays_) consider(boot_now() + seconds(1));
     // Once it is due it waits for a child, not for a time.
@@ -192,21 +194,21 @@ std::optional<BootTime> Watchdog::next_deadline() const {
 
 void Watchdog::wait_for_something(BootTime now) {
     std::vector<pollfd> sources = {{signals_, POLLIN, 0}};
-    for (const auto& child : kept_) sources.push_back({child.process.channel, POLLIN, 0});
+    for (const auto& child : children_) sources.push_back({child.process.channel, POLLIN, 0});
     int timeout_ms = -1;
     if (const auto next = next_deadline())
         timeout_ms =
             static_cast<int>(std::clamp<std::int64_t>((*next - now).us / 1000 + 1, 0, 60'000));
     ::poll(sources.data(), sources.size(), timeout_ms);
     // What a child has said counts before its end does.
-    for (std::size_t i = 0; i < kept_.size(); ++i)
-        if (sources[i + 1].revents != 0) hear(i);
-    hear_signals();
+    for (std::size_t i = 0; i < children_.size(); ++i)
+        if (sources[i + 1].revents != 0) read_channel(i);
+    handle_signals();
     if (strays_) clear_leftovers();
 }
 
-void Watchdog::hear(std::size_t index) {
-    auto& child = kept_[index];
+void Watchdog::read_channel(std::size_t index) {
+    auto& child = children_[index];
     std::array<char, 512> bytes{};
     const auto count = ::read(child.process.channel, bytes.data(), bytes.size());
     if (count <= 0) {
@@ -219,14 +221,14 @@ void Watchdog::hear(std::size_t index) {
          end = child.heard.find('\n')) {
         const auto line = child.heard.substr(0, end);
         child.heard.erase(0, end + 1);
-        hear_line(index, line);
+        handle_line(index, line);
     }
     // Nothing that we say is so long: it is not one of ours, and is not kept.
     if (child.heard.size() > 4096) child.heard.clear();
 }
 
-void Watchdog::hear_line(std::size_t index, const std::string& line) {
-    auto& child = kept_[index];
+void Watchdog::handle_line(std::size_t index, const std::string& line) {
+    auto& child = children_[index];
     if (line == "alive") child.alive = true;
     constexpr std::string_view word = "ready";
     if (!line.starts_with(word) || child.ready_at) return;
@@ -237,26 +239,26 @@ void Watchdog::hear_line(std::size_t index, const std::string& line) {
                                  (*child.ready_at - *child.died_at).seconds()));
         child.died_at.reset();
     }
-    const bool all_ready = std::ranges::all_of(kept_, &Kept::ever_ready);
+    const bool all_ready = std::ranges::all_of(children_, &SupervisedChild::ever_ready);
     if (all_ready && !std::exchange(told_ready_, true)) options_.manager.ready();
     if (options_.ready) options_.ready(index, line.substr(std::min(word.size() + 1, line.size())));
 }
 
 // One read for each turn: somebody who signals without end must not keep us from the rest.
-void Watchdog::hear_signals() {
+void Watchdog::handle_signals() {
     std::array<signalfd_siginfo, 8> heard{};
     const auto size = ::read(signals_, heard.data(), sizeof heard);
     const auto count = size > 0 ? static_cast<std::size_t>(size) / sizeof heard[0] : 0;
-    for (std::size_t i = 0; i < count; ++i) hear_signal(static_cast<int>(heard[i].ssi_signo));
+    for (std::size_t i = 0; i < count; ++i) handle_signal(static_cast<int>(heard[i].ssi_signo));
     if (reap()) clear_leftovers();
 }
 
-void Watchdog::hear_signal(int number) {
+void Watchdog::handle_signal(int number) {
     if (number == SIGCHLD) return;  // it has woken us; who has ended is looked up anyway
     // A terminal that was closed takes its programs with it; otherwise SIGHUP means: new log file.
     const bool hung_up = number == SIGHUP && has_terminal_ && ::isatty(STDERR_FILENO) != 1;
     if (number == SIGHUP && !hung_up) {
-        for (const auto& child : kept_)
+        for (const auto& child : children_)
             if (child.runs()) ::kill(child.process.pid, SIGHUP);
         return;
     }
@@ -272,16 +274,16 @@ bool Watchdog::reap() {
          pid = ::waitpid(-1, &status, WNOHANG)) {
         any = true;
         spared_.erase(pid);
-        for (std::size_t i = 0; i < kept_.size(); ++i) {
-            if (kept_[i].process.pid != pid) continue;
-            while (kept_[i].process.channel >= 0) hear(i);  // its last words
-            has_ended(kept_[i], status);
+        for (std::size_t i = 0; i < children_.size(); ++i) {
+            if (children_[i].process.pid != pid) continue;
+            while (children_[i].process.channel >= 0) read_channel(i);  // its last words
+            has_ended(children_[i], status);
         }
     }
     return any;
 }
 
-void Watchdog::has_ended(Kept& child, int status) {
+void Watchdog::has_ended(SupervisedChild& child, int status) {
     const auto now = boot_now();
     const bool by_signal = WIFSIGNALED(status);
     const auto decision =
@@ -313,7 +315,7 @@ void Watchdog::has_ended(Kept& child, int status) {
 
 void Watchdog::clear_leftovers() {
     auto spared = spared_;
-    for (const auto& child : kept_) spared.insert(child.process.pid);
+    for (const auto& child : children_) spared.insert(child.process.pid);
     const auto killed = kill_leftovers(spared, options_.shim_name);
     for (const auto& name : killed) options_.say("killed a leftover process: " + name);
     strays_ = !killed.empty();
@@ -327,32 +329,32 @@ void Watchdog::begin_to_stop() {
 void Watchdog::give_sign_of_life(BootTime now) {
     if (!sign_due_at_ || *sign_due_at_ > now) return;
     std::vector<ChildLoopFacts> facts;
-    for (const auto& child : kept_)
+    for (const auto& child : children_)
         facts.push_back({.ready = child.ready_at.has_value() && child.runs(),
                          .stopping = child.kill_at.has_value(),
                          .alive = child.alive});
     sign_withheld_ = !decide_sign_of_life(facts);
     if (sign_withheld_) return;
     options_.manager.alive();
-    for (auto& child : kept_) child.alive = false;
+    for (auto& child : children_) child.alive = false;
     sign_due_at_ = now + Duration{options_.manager.watchdog_limit()->us / 2};
 }
 
 // In reverse order, one after the other: the worker needs its server to hand back what it has.
 void Watchdog::stop_one_more(BootTime now) {
-    for (auto child = kept_.rbegin(); child != kept_.rend(); ++child) {
+    for (auto child = children_.rbegin(); child != children_.rend(); ++child) {
         if (child->gone) continue;
         if (!child->runs()) {
             // It waits to be started again. Nothing depends on it any more.
             child->gone = true;
             continue;
         }
-        if (!child->kill_at) tell_to_stop(*child, now);
+        if (!child->kill_at) order_to_stop(*child, now);
         return;
     }
 }
 
-void Watchdog::tell_to_stop(Kept& child, BootTime now) {
+void Watchdog::order_to_stop(SupervisedChild& child, BootTime now) {
     ::kill(child.process.pid, detaching_ && child.what.detaches ? SIGUSR1 : SIGTERM);
     child.kill_at = now + child.what.stop_limit;
 }
@@ -364,7 +366,7 @@ void Watchdog::stop_harder() {
     const auto now = boot_now();
     const bool kill_now = stop_signals_ == 3;
     const auto limit = kill_now ? seconds(1) : options_.harder_limit;
-    for (auto& child : kept_) {
+    for (auto& child : children_) {
         if (!child.runs()) continue;
         ::kill(child.process.pid, kill_now ? SIGKILL : SIGTERM);
         child.kill_at = std::min(child.kill_at.value_or(now + limit), now + limit);

@@ -19,7 +19,7 @@
 #include <optional>
 #include <string>
 
-#include "watchdog/leftovers.h"
+#include "watchdog/orphan_processes.h"
 #include "watchdog/watched.h"
 
 namespace perdure {

@@ -39,16 +39,16 @@ void Watched::ready(std::string_view words) {
     const auto line = fmt::format("ready {}\n", words);
     // A few bytes into an empty socket: they fit, or the watchdog has gone.
     (void)::send(channel_->native_handle(), line.data(), line.size(), MSG_NOSIGNAL);
-    if (alive_every_) say_alive();
+    if (alive_every_) send_alive();
 }
 
-void Watched::say_alive() {
+void Watched::send_alive() {
     constexpr std::string_view line = "alive\n";
     // A watchdog that does not read must not stop the loop; it has enough of these lines.
     (void)::send(channel_->native_handle(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     alive_timer_.expires_after(std::chrono::microseconds(alive_every_->us));
     alive_timer_.async_wait([this](const boost::system::error_code& code) {
-        if (!code) say_alive();
+        if (!code) send_alive();
     });
 }
 

@@ -32,7 +32,7 @@ public:
     void end_with_watchdog();
 
 private:
-    void say_alive();
+    void send_alive();
 
     std::optional<Duration> alive_every_;
     boost::asio::steady_timer alive_timer_;

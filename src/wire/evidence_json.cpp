@@ -15,7 +15,7 @@ void read_result(At at, std::string& into) {
     read_text(at, into, {0, result_max});
     if (into.empty() || !at.ok()) return;
     JsonTree tree;
-    if (parse_quick(into, tree)) at.misfit("must be JSON as a text, at most 32 levels deep");
+    if (parse_quick(into, tree)) at.parse_error("must be JSON as a text, at most 32 levels deep");
 }
 
 using OfEvidence = JsonField<Evidence>;

@@ -14,13 +14,13 @@ constexpr std::uint32_t unavailable_status = 503;
 constexpr std::uint32_t fenced_status = 409;
 
 template <class T>
-std::optional<Misfit> read_inside(std::string_view text, std::span<const JsonField<T>> fields,
-                                  T& into) {
+std::optional<ParseError> read_inside(std::string_view text, std::span<const JsonField<T>> fields,
+                                      T& into) {
     JsonTree tree;
-    if (auto misfit = parse_quick(text, tree)) return misfit;
+    if (auto parse_error = parse_quick(text, tree)) return parse_error;
     Reading reading{.ignore_unknown = true};
     read_fields<T>(JsonCursor(tree, reading), fields, into);
-    return reading.misfit;
+    return reading.parse_error;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ void append_json(std::string& out, const InsideCall& call) {
     json.end_object();
 }
 
-std::optional<Misfit> from_json(std::string_view text, InsideCall& into) {
+std::optional<ParseError> from_json(std::string_view text, InsideCall& into) {
     using C = InsideCall;
     static constexpr std::array fields = {
         JsonField<C>{"session", [](At a, C& c) { a.read(c.session); }, Need::required},
@@ -70,7 +70,7 @@ void append_json(std::string& out, const InsideReply& reply) {
     json.end_object();
 }
 
-std::optional<Misfit> from_json(std::string_view text, InsideReply& into) {
+std::optional<ParseError> from_json(std::string_view text, InsideReply& into) {
     using R = InsideReply;
     static constexpr std::array fields = {
         JsonField<R>{"status", [](At a, R& r) { a.read_between(r.status, 100, 599); },

@@ -32,9 +32,9 @@ struct InsideReply {
 };
 
 void append_json(std::string& out, const InsideCall& call);
-std::optional<Misfit> from_json(std::string_view text, InsideCall& into);
+std::optional<ParseError> from_json(std::string_view text, InsideCall& into);
 void append_json(std::string& out, const InsideReply& reply);
-std::optional<Misfit> from_json(std::string_view text, InsideReply& into);
+std::optional<ParseError> from_json(std::string_view text, InsideReply& into);
 
 // What the job is told when no server has answered, or may.
 InsideReply refused_inside(const Error& why);

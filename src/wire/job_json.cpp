@@ -40,7 +40,7 @@ void read_memory(const JsonCursor& at, std::optional<std::uint64_t>& into) {
     const auto text = at.text();
     if (!text) return at.read(into);
     into = size_value(*text);
-    if (!into) at.misfit("must be a number of bytes, or a text like 512MiB");
+    if (!into) at.parse_error("must be a number of bytes, or a text like 512MiB");
 }
 
 using ResourceField = JsonField<Resources>;
@@ -265,14 +265,14 @@ void complete_webhook(const JsonCursor& at, JobSpec& spec) {
 void read_job(const JsonCursor& at, JobRequest& into) {
     bool has_relations = false;
     at.members([&](std::string_view name, const JsonCursor& member) {
-        if (name == "policy") into.policy = PolicyWish::chosen;
+        if (name == "policy") into.policy = PolicyOrigin::chosen;
         if (const auto* field = field_of(name)) return field->read(member, into.spec);
         if (is_relation(name)) return static_cast<void>(has_relations = true);
         if (name == "delay") return member.read(into.delay);
-        member.misfit("there is no such field");
+        member.parse_error("there is no such field");
     });
     if (has_relations) read_relations(at, into);
-    if (into.delay && into.spec.run_at) at.misfit("give run_at or delay, not both");
+    if (into.delay && into.spec.run_at) at.parse_error("give run_at or delay, not both");
     if (into.spec.kind == webhook_kind) complete_webhook(at, into.spec);
 }
 

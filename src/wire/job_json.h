@@ -25,7 +25,7 @@ struct JobRequest {
     JobSpec spec;
     std::optional<Duration> delay;
     std::vector<AfterEarlier> after_earlier;
-    PolicyWish policy = PolicyWish::inherited;
+    PolicyOrigin policy = PolicyOrigin::inherited;
 };
 
 // Reads shape and types; whether the job is acceptable is check_spec()'s to say. Fields that are

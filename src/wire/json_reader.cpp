@@ -16,31 +16,32 @@ namespace {
 namespace json = boost::json;
 
 // What is not accepted is read again by who can say what is wrong with it.
-std::optional<Misfit> explain(std::string_view text,
-                              std::optional<Misfit> (*parse)(std::string_view, json::value&)) {
+std::optional<ParseError> explain(std::string_view text,
+                                  std::optional<ParseError> (*parse)(std::string_view,
+                                                                     json::value&)) {
     json::value ignored;
-    auto misfit = parse(text, ignored);
-    return misfit ? misfit : Misfit{"this is not JSON", "$"};
+    auto parse_error = parse(text, ignored);
+    return parse_error ? parse_error : ParseError{"this is not JSON", "$"};
 }
 
 }  // namespace
 
-std::optional<Misfit> parse_strict(std::string_view text, JsonTree& into) {
+std::optional<ParseError> parse_strict(std::string_view text, JsonTree& into) {
     if (into.read(text, JsonTree::Manner::strict)) return std::nullopt;
     return explain(text, parse_strict);
 }
 
-std::optional<Misfit> parse_quick(std::string_view text, JsonTree& into) {
+std::optional<ParseError> parse_quick(std::string_view text, JsonTree& into) {
     if (into.read(text, JsonTree::Manner::quick)) return std::nullopt;
     return explain(text, parse_quick);
 }
 
-std::optional<Misfit> parse_strict(std::string_view text, json::value& into) {
+std::optional<ParseError> parse_strict(std::string_view text, json::value& into) {
     StrictJson parser(into.storage());
     return parser.parse(text, into);
 }
 
-std::optional<Misfit> parse_quick(std::string_view text, json::value& into) {
+std::optional<ParseError> parse_quick(std::string_view text, json::value& into) {
     json::parse_options options;
     options.max_depth = json_depth_max;
     // What the parser needs for itself fits here; what it makes lies where `into` is, so that it
@@ -50,7 +51,7 @@ std::optional<Misfit> parse_quick(std::string_view text, json::value& into) {
     parser.reset(into.storage());
     json::error_code failure;
     parser.write(text.data(), text.size(), failure);
-    if (failure) return Misfit{"this is not JSON: " + failure.message(), "$"};
+    if (failure) return ParseError{"this is not JSON: " + failure.message(), "$"};
     into = parser.release();
     return std::nullopt;
 }
@@ -61,14 +62,14 @@ std::string JsonCursor::path() const {
     return fmt::format("{}.{}", parent_->path(), name_);
 }
 
-void JsonCursor::misfit(std::string what) const {
+void JsonCursor::parse_error(std::string what) const {
     if (!ok()) return;
-    reading_->misfit = Misfit{std::move(what), path()};
+    reading_->parse_error = ParseError{std::move(what), path()};
 }
 
 void JsonCursor::misfit_at(std::string_view name, std::string what) const {
     if (!ok()) return;
-    reading_->misfit = Misfit{std::move(what), fmt::format("{}.{}", path(), name)};
+    reading_->parse_error = ParseError{std::move(what), fmt::format("{}.{}", path(), name)};
 }
 
 std::size_t JsonCursor::count() const {
@@ -87,12 +88,12 @@ bool JsonCursor::has(std::string_view name) const {
 }
 
 void JsonCursor::read(std::string& into) const {
-    if (!is_text()) return misfit("must be a text");
+    if (!is_text()) return parse_error("must be a text");
     into.assign(node_->text);
 }
 
 void JsonCursor::read(bool& into) const {
-    if (node_->kind != JsonNode::Kind::truth) return misfit("must be true or false");
+    if (node_->kind != JsonNode::Kind::truth) return parse_error("must be true or false");
     into = node_->text == "true";
 }
 
@@ -101,14 +102,14 @@ void JsonCursor::read(Duration& into) const {
     if (is_text()) duration = duration_value(node_->text);
     if (const auto seconds = node_->real()) duration = duration_of_seconds(*seconds);
     if (!duration)
-        return misfit("must be a duration like \"90s\", \"1h30m\" or \"250ms\", or seconds");
+        return parse_error("must be a duration like \"90s\", \"1h30m\" or \"250ms\", or seconds");
     into = *duration;
 }
 
 void JsonCursor::read(WallTime& into) const {
     std::optional<WallTime> time;
     if (is_text()) time = time_value(node_->text);
-    if (!time) return misfit("must be a time like \"2026-11-15T09:30:00Z\"");
+    if (!time) return parse_error("must be a time like \"2026-11-15T09:30:00Z\"");
     into = *time;
 }
 
@@ -116,14 +117,14 @@ void JsonCursor::read(std::int32_t& into) const {
     const auto number = node_->whole();
     constexpr auto most = std::numeric_limits<std::int32_t>::max();
     constexpr auto least = std::numeric_limits<std::int32_t>::min();
-    if (!number || *number < least || *number > most) return misfit("must be a whole number");
+    if (!number || *number < least || *number > most) return parse_error("must be a whole number");
     into = static_cast<std::int32_t>(*number);
 }
 
 std::optional<std::uint64_t> JsonCursor::read_id() const {
     std::optional<std::uint64_t> id;
     if (is_text()) id = id_value(node_->text);
-    if (!id) misfit("must be an id: 13 of 0-9 a-z without i l o u");
+    if (!id) parse_error("must be an id: 13 of 0-9 a-z without i l o u");
     return id;
 }
 
@@ -131,7 +132,7 @@ std::optional<std::uint64_t> JsonCursor::read_number(std::uint64_t least,
                                                      std::uint64_t most) const {
     const auto number = node_->natural();
     if (number && *number >= least && *number <= most) return number;
-    misfit(fmt::format("must be a whole number from {} to {}", least, most));
+    parse_error(fmt::format("must be a whole number from {} to {}", least, most));
     return std::nullopt;
 }
 
@@ -139,7 +140,7 @@ std::optional<std::size_t> JsonCursor::read_name(std::span<const std::string_vie
     if (is_text())
         for (std::size_t i = 0; i < names.size(); ++i)
             if (names[i] == node_->text) return i;
-    misfit(fmt::format("must be one of {}", fmt::join(names, ", ")));
+    parse_error(fmt::format("must be one of {}", fmt::join(names, ", ")));
     return std::nullopt;
 }
 

@@ -23,26 +23,26 @@
 namespace perdure {
 
 // What is wrong, and where: `$.jobs[3].priority`.
-struct Misfit {
+struct ParseError {
     std::string what;
     std::string path;
 };
 
 // `text` must outlive the tree.
-std::optional<Misfit> parse_strict(std::string_view text, JsonTree& into);
-std::optional<Misfit> parse_quick(std::string_view text, JsonTree& into);
+std::optional<ParseError> parse_strict(std::string_view text, JsonTree& into);
+std::optional<ParseError> parse_quick(std::string_view text, JsonTree& into);
 template <std::same_as<std::string> Temporary>
-std::optional<Misfit> parse_strict(Temporary&& text, JsonTree& into) = delete;
+std::optional<ParseError> parse_strict(Temporary&& text, JsonTree& into) = delete;
 template <std::same_as<std::string> Temporary>
-std::optional<Misfit> parse_quick(Temporary&& text, JsonTree& into) = delete;
+std::optional<ParseError> parse_quick(Temporary&& text, JsonTree& into) = delete;
 // For who wants values of its own, and has the time.
-std::optional<Misfit> parse_strict(std::string_view text, boost::json::value& into);
-std::optional<Misfit> parse_quick(std::string_view text, boost::json::value& into);
+std::optional<ParseError> parse_strict(std::string_view text, boost::json::value& into);
+std::optional<ParseError> parse_quick(std::string_view text, boost::json::value& into);
 
 // What one reading shares.
 struct Reading {
     bool ignore_unknown = false;
-    std::optional<Misfit> misfit;  // the first one
+    std::optional<ParseError> parse_error;  // the first one
 };
 
 // One value, with its place in the whole. Lives no longer than the tree and its parent.
@@ -60,8 +60,8 @@ public:
         return is_text() ? std::optional(node_->text) : std::nullopt;
     }
 
-    bool ok() const { return !reading_->misfit; }
-    void misfit(std::string what) const;
+    bool ok() const { return !reading_->parse_error; }
+    void parse_error(std::string what) const;
     // About a member of this object, whether it is there or not.
     void misfit_at(std::string_view name, std::string what) const;
     bool ignores_unknown() const { return reading_->ignore_unknown; }
@@ -98,7 +98,7 @@ public:
     // Calls each(cursor) for every element of a list.
     template <class Each>
     void elements(Each each) const {
-        if (!is_list()) return misfit("must be a list");
+        if (!is_list()) return parse_error("must be a list");
         std::size_t index = 0;
         for (const auto* value = node_->begin(); value != node_->end() && ok();
              value = value->end()) {
@@ -110,7 +110,7 @@ public:
     // Calls each(name, cursor) for every member of an object.
     template <class Each>
     void members(Each each) const {
-        if (!is_object()) return misfit("must be an object");
+        if (!is_object()) return parse_error("must be an object");
         const auto* value = node_;
         for (const auto* name = node_->begin(); name != node_->end() && ok(); name = value->end()) {
             value = name + 1;
@@ -180,7 +180,7 @@ void read_fields(const JsonCursor& at, std::span<const JsonField<T>> fields, T& 
             given |= std::uint64_t{1} << i;
             return fields[i].read(member, into);
         }
-        if (!at.ignores_unknown()) member.misfit("there is no such field");
+        if (!at.ignores_unknown()) member.parse_error("there is no such field");
     });
     for (std::size_t i = 0; i < fields.size() && at.ok(); ++i)
         if (fields[i].need == Need::required && (given >> i & 1) == 0)

@@ -71,9 +71,9 @@ RC_GTEST_PROP(JsonReader, survives_damaged_messages, (std::size_t at, char byte)
 
 TEST(StrictJson, names_the_place_of_what_is_given_twice) {
     boost::json::value value;
-    const auto misfit = parse_strict(R"({"a":[{"x":1},{"b":1,"c":{"d":1,"d":2}}]})", value);
-    ASSERT_TRUE(misfit);
-    EXPECT_EQ(misfit->path, "$.a[1].c.d");
+    const auto parse_error = parse_strict(R"({"a":[{"x":1},{"b":1,"c":{"d":1,"d":2}}]})", value);
+    ASSERT_TRUE(parse_error);
+    EXPECT_EQ(parse_error->path, "$.a[1].c.d");
 }
 
 TEST(StrictJson, finds_a_duplicate_among_thousands_of_names) {
@@ -188,24 +188,24 @@ RC_GTEST_PROP(LogFrames, give_back_what_went_in, (const std::vector<std::string>
 
 TEST(LogFrames, refuse_a_chunk_that_is_cut_off) {
     std::vector<LogChunk> read;
-    const auto misfit = read_log_frames(
+    const auto parse_error = read_log_frames(
         "{\"job\":\"0000000000007\",\"epoch\":1,\"offset\":0,\"size\":9}\nabc", read);
-    ASSERT_TRUE(misfit);
-    EXPECT_EQ(misfit->path, "$[0]");
+    ASSERT_TRUE(parse_error);
+    EXPECT_EQ(parse_error->path, "$[0]");
 }
 
-std::optional<Misfit> read_request(std::string_view text, JobRequest& into) {
+std::optional<ParseError> read_request(std::string_view text, JobRequest& into) {
     JsonTree value;
-    if (auto misfit = parse_strict(text, value)) return misfit;
+    if (auto parse_error = parse_strict(text, value)) return parse_error;
     Reading reading;
     read_job(JsonCursor(value, reading), into);
-    return reading.misfit;
+    return reading.parse_error;
 }
 
 BodyHash hash_of(std::string_view text) {
     JobRequest request;
-    const auto misfit = read_request(text, request);
-    EXPECT_FALSE(misfit) << text << ": " << misfit->what;
+    const auto parse_error = read_request(text, request);
+    EXPECT_FALSE(parse_error) << text << ": " << parse_error->what;
     return body_hash(AskedBody{request.spec, request.delay, request.after_earlier});
 }
 
@@ -246,13 +246,13 @@ TEST(BodyHash, differs_for_bodies_that_mean_something_else) {
 
 TEST(PolicyJson, reads_every_field_of_a_rule) {
     JobRequest request;
-    const auto misfit = read_request(
+    const auto parse_error = read_request(
         R"({"policy":{"base":"never","rules":[{"causes":["exit","crash"],"exit_codes":[75],)"
         R"("text":"quota","times":3,"wait":"5s","growth":"linear","wait_max":"1m","jitter":20,)"
         R"("another_worker":true,"then":"quarantine"},{"times":"always","wait":1}]}})",
         request);
-    ASSERT_FALSE(misfit) << misfit->what;
-    EXPECT_EQ(request.policy, PolicyWish::chosen);
+    ASSERT_FALSE(parse_error) << parse_error->what;
+    EXPECT_EQ(request.policy, PolicyOrigin::chosen);
     EXPECT_EQ(request.spec.policy.name, PolicyName::never);
     const CustomRule first{.causes = {Cause::exit, Cause::crash_signal, Cause::crash_worker},
                            .exit_codes = {75},
@@ -263,7 +263,7 @@ TEST(PolicyJson, reads_every_field_of_a_rule) {
                            .growth = Growth::linear,
                            .jitter_percent = 20,
                            .another_worker = true,
-                           .then = Then::quarantine};
+                           .then = LastResort::quarantine};
     const CustomRule second{.times = CustomRule::always, .wait = seconds(1)};
     EXPECT_EQ(request.spec.policy.rules, (std::vector<CustomRule>{first, second}));
 }
@@ -288,10 +288,10 @@ TEST(PolicyJson, a_name_is_built_in_or_left_to_the_server) {
     EXPECT_EQ(request.spec.policy.name, PolicyName::forever);
     ASSERT_FALSE(read_request(R"({"policy":"patient"})", request));
     EXPECT_EQ(request.spec.policy.custom, "patient");
-    EXPECT_EQ(request.spec.policy.name, PolicyName::standard);
+    EXPECT_EQ(request.spec.policy.name, PolicyName::default_);
     JobRequest silent;
     ASSERT_FALSE(read_request("{}", silent));
-    EXPECT_EQ(silent.policy, PolicyWish::inherited);
+    EXPECT_EQ(silent.policy, PolicyOrigin::inherited);
 }
 
 TEST(PolicyJson, names_the_place_of_what_it_does_not_understand) {
@@ -311,18 +311,19 @@ TEST(PolicyJson, names_the_place_of_what_it_does_not_understand) {
     };
     for (const auto& [text, path] : table) {
         JobRequest request;
-        const auto misfit = read_request(text, request);
-        ASSERT_TRUE(misfit) << text;
-        EXPECT_EQ(misfit->path, path);
+        const auto parse_error = read_request(text, request);
+        ASSERT_TRUE(parse_error) << text;
+        EXPECT_EQ(parse_error->path, path);
     }
 }
 
 TEST(PolicyJson, suggests_the_cause_that_was_probably_meant) {
     JobRequest request;
-    const auto misfit =
+    const auto parse_error =
         read_request(R"j({"policy":{"rules":[{"causes":["crash(sginal)"]}]}})j", request);
-    ASSERT_TRUE(misfit);
-    EXPECT_EQ(misfit->what, "there is no cause \"crash(sginal)\"; did you mean crash(signal)?");
+    ASSERT_TRUE(parse_error);
+    EXPECT_EQ(parse_error->what,
+              "there is no cause \"crash(sginal)\"; did you mean crash(signal)?");
 }
 
 }  // namespace

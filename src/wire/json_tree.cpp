@@ -97,7 +97,7 @@ private:
             if (!take('}')) return false;
         }
         close(place, begin);
-        return settle_equal_names(place, names) || !is_strict_;
+        return take_last_of_equal_names(place, names) || !is_strict_;
     }
 
     bool list() {
@@ -221,7 +221,7 @@ private:
     }
 
     // True if there were none. The last of equal names counts.
-    bool settle_equal_names(std::size_t place, std::size_t count) {
+    bool take_last_of_equal_names(std::size_t place, std::size_t count) {
         auto* first = nodes_.data() + place + 1;
         return count <= few_names ? compare_each(first, count) : compare_sorted(first, count);
     }

@@ -33,9 +33,9 @@ constexpr std::array frame_fields = {
         Need::required},
 };
 
-std::optional<Misfit> read_header(std::string_view line, LogChunk& chunk, std::size_t& size) {
+std::optional<ParseError> read_header(std::string_view line, LogChunk& chunk, std::size_t& size) {
     JsonTree root;
-    if (auto misfit = parse_quick(line, root)) return misfit;
+    if (auto parse_error = parse_quick(line, root)) return parse_error;
     Reading reading{.ignore_unknown = true};
     const JsonCursor at(root, reading);
     FrameHead head{chunk, size};
@@ -43,7 +43,7 @@ std::optional<Misfit> read_header(std::string_view line, LogChunk& chunk, std::s
     constexpr auto offset_max =
         static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) - log_chunk_max;
     if (chunk.offset > offset_max) at.misfit_at("offset", "is beyond what can be kept");
-    return reading.misfit;
+    return reading.parse_error;
 }
 
 }  // namespace
@@ -63,18 +63,19 @@ std::string log_frames(const std::vector<LogChunk>& chunks) {
     return body;
 }
 
-std::optional<Misfit> read_log_frames(std::string_view body, std::vector<LogChunk>& into) {
+std::optional<ParseError> read_log_frames(std::string_view body, std::vector<LogChunk>& into) {
     while (!body.empty()) {
         const auto place = fmt::format("$[{}]", into.size());
-        if (into.size() == log_chunks_max) return Misfit{"at most 1000 chunks at once", place};
+        if (into.size() == log_chunks_max) return ParseError{"at most 1000 chunks at once", place};
         const auto end = body.substr(0, header_max).find('\n');
-        if (end == std::string_view::npos) return Misfit{"a chunk must begin with a line", place};
+        if (end == std::string_view::npos)
+            return ParseError{"a chunk must begin with a line", place};
         auto& chunk = into.emplace_back();
         std::size_t size = 0;
-        if (auto misfit = read_header(body.substr(0, end), chunk, size))
-            return Misfit{misfit->what, place + misfit->path.substr(1)};
+        if (auto parse_error = read_header(body.substr(0, end), chunk, size))
+            return ParseError{parse_error->what, place + parse_error->path.substr(1)};
         body.remove_prefix(end + 1);
-        if (body.size() < size) return Misfit{"a chunk has fewer bytes than it says", place};
+        if (body.size() < size) return ParseError{"a chunk has fewer bytes than it says", place};
         chunk.bytes = body.substr(0, size);
         body.remove_prefix(size);
     }

@@ -15,6 +15,6 @@ namespace perdure {
 inline constexpr std::size_t log_chunks_max = 1000;  // in one request
 
 std::string log_frames(const std::vector<LogChunk>& chunks);
-std::optional<Misfit> read_log_frames(std::string_view body, std::vector<LogChunk>& into);
+std::optional<ParseError> read_log_frames(std::string_view body, std::vector<LogChunk>& into);
 
 }  // namespace perdure

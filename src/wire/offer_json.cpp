@@ -13,26 +13,26 @@ constexpr std::array<std::string_view, 3> takes_from_names = {"anybody", "accoun
                                                               "accounts_and_root"};
 
 void read_names(At at, std::vector<std::string>& into) {
-    if (at.count() > offered_names_max) return at.misfit("must be at most 1000 names");
+    if (at.count() > offered_names_max) return at.parse_error("must be at most 1000 names");
     into.clear();
     at.elements([&](At element) { read_name(element, into.emplace_back()); });
 }
 
 // The empty one is the kind of jobs with a command.
 void read_kinds(At at, std::vector<std::string>& into) {
-    if (at.count() > offered_names_max) return at.misfit("must be at most 1000 names");
+    if (at.count() > offered_names_max) return at.parse_error("must be at most 1000 names");
     into.clear();
     at.elements([&](At element) {
         auto& name = into.emplace_back();
         element.read(name);
         if (element.ok() && !name.empty() && !is_name(name))
-            element.misfit("must be a name, or empty: the kind of jobs with a command");
+            element.parse_error("must be a name, or empty: the kind of jobs with a command");
     });
 }
 
 // What is not known is of a later release: it limits nothing that we could ask for.
 void read_kept_limits(At at, JobHost& into) {
-    if (at.count() > offered_names_max) return at.misfit("must be at most 1000 names");
+    if (at.count() > offered_names_max) return at.parse_error("must be at most 1000 names");
     auto& limits = into.limits.emplace();
     at.elements([&](At element) {
         std::string name;

@@ -18,7 +18,7 @@ using At = const JsonCursor&;
 constexpr std::array<std::string_view, 3> policy_names = {"default", "never", "forever"};
 constexpr std::array<std::string_view, 2> then_names = {"fail", "quarantine"};
 static_assert(policy_names[2] == to_string(PolicyName::forever));
-static_assert(static_cast<int>(Then::quarantine) == 1);
+static_assert(static_cast<int>(LastResort::quarantine) == 1);
 
 void read_cause(At at, std::vector<Cause>& into) {
     std::string word;
@@ -30,20 +30,21 @@ void read_cause(At at, std::vector<Cause>& into) {
     const auto known = words_for_causes();
     const auto near = nearest(word, known);
     if (near.empty())
-        return at.misfit(fmt::format("there is no cause \"{}\": {}", word, fmt::join(known, ", ")));
-    at.misfit(fmt::format("there is no cause \"{}\"; did you mean {}?", word, near));
+        return at.parse_error(
+            fmt::format("there is no cause \"{}\": {}", word, fmt::join(known, ", ")));
+    at.parse_error(fmt::format("there is no cause \"{}\"; did you mean {}?", word, near));
 }
 
 void read_causes(At at, std::vector<Cause>& into) {
     into.clear();
     at.elements([&](At element) { read_cause(element, into); });
-    if (into.empty()) at.misfit("must name at least one cause; leave it out to mean all");
+    if (into.empty()) at.parse_error("must name at least one cause; leave it out to mean all");
 }
 
 void read_codes(At at, std::vector<std::int32_t>& into) {
     into.clear();
     at.elements([&](At element) { element.read(into.emplace_back()); });
-    if (into.empty()) at.misfit("must have at least one exit code; leave it out to mean all");
+    if (into.empty()) at.parse_error("must have at least one exit code; leave it out to mean all");
 }
 
 void read_times(At at, std::uint32_t& into) {
@@ -53,7 +54,7 @@ void read_times(At at, std::uint32_t& into) {
     } else if (at.is_number()) {
         at.read_between(into, 0, CustomRule::always - 1);
     } else {
-        at.misfit("must be a number of more runs, or \"always\"");
+        at.parse_error("must be a number of more runs, or \"always\"");
     }
 }
 
@@ -91,7 +92,7 @@ void read_name(At at, PolicyChoice& into) {
             return;
         }
     if (!is_name(name))
-        return at.misfit("must be default, never, forever or the name of a configured policy");
+        return at.parse_error("must be default, never, forever or the name of a configured policy");
     into.custom = name;
 }
 
@@ -120,24 +121,24 @@ void write_rule(JsonWriter& out, const CustomRule& rule) {
     out.field("wait_max", duration_text(rule.wait_max));
     out.field("jitter", rule.jitter_percent);
     out.flag("another_worker", rule.another_worker);
-    out.field("then", then_names[rule.then == Then::quarantine ? 1 : 0]);
+    out.field("then", then_names[rule.then == LastResort::quarantine ? 1 : 0]);
     out.end_object();
 }
 
 }  // namespace
 
 void read_policy(At at, PolicyChoice& into) {
-    into.name = PolicyName::standard;
+    into.name = PolicyName::default_;
     into.custom.clear();
     into.rules.clear();
     if (at.is_text()) return read_name(at, into);
     if (!at.is_object())
-        return at.misfit("must be the name of a policy, or an object with `base` and `rules`");
+        return at.parse_error("must be the name of a policy, or an object with `base` and `rules`");
     at.members([&](std::string_view name, At member) {
         for (const auto& field : policy_fields)
             if (field.name == name) return field.read(member, into);
         // A server tells workers which configured policy it was.
-        if (!at.ignores_unknown()) return member.misfit("there is no such field");
+        if (!at.ignores_unknown()) return member.parse_error("there is no such field");
         if (name == "name") member.read(into.custom);
     });
 }
@@ -158,20 +159,21 @@ void write_policy(JsonWriter& out, const PolicyChoice& policy) {
     out.end_object();
 }
 
-std::optional<PolicyMisfit> read_policy_text(std::string_view json, PolicyChoice& into) {
+std::optional<PolicyParseError> read_policy_text(std::string_view json, PolicyChoice& into) {
     const auto inside = [](std::string_view path) {
         path.remove_prefix(path.starts_with("$.") ? 2 : 1);
         return std::string(path);
     };
     JsonTree root;
-    if (auto misfit = parse_strict(json, root))
-        return PolicyMisfit{inside(misfit->path), std::move(misfit->what)};
+    if (auto parse_error = parse_strict(json, root))
+        return PolicyParseError{inside(parse_error->path), std::move(parse_error->what)};
     Reading reading;
     read_policy(JsonCursor(root, reading), into);
-    if (reading.misfit)
-        return PolicyMisfit{inside(reading.misfit->path), std::move(reading.misfit->what)};
+    if (reading.parse_error)
+        return PolicyParseError{inside(reading.parse_error->path),
+                                std::move(reading.parse_error->what)};
     if (auto fault = find_rule_fault(into.rules))
-        return PolicyMisfit{std::move(fault->place), std::move(fault->what)};
+        return PolicyParseError{std::move(fault->place), std::move(fault->what)};
     return std::nullopt;
 }
 

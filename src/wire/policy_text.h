@@ -10,13 +10,13 @@
 namespace perdure {
 
 // The place that is to blame, like "rules[2].causes[0]"; empty: the whole.
-struct PolicyMisfit {
+struct PolicyParseError {
     std::string place;
     std::string what;
 };
 
 // invalid policies leave `into` half read.
-std::optional<PolicyMisfit> read_policy_text(std::string_view json, PolicyChoice& into);
+std::optional<PolicyParseError> read_policy_text(std::string_view json, PolicyChoice& into);
 std::string policy_text(const PolicyChoice& policy);
 
 }  // namespace perdure

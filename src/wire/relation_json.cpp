@@ -24,14 +24,14 @@ void read_after(At at, JobRequest& into) {
         if (name == "job") return member.read(after.job);
         if (name == "index") return member.read(index);
         if (name == "on") return read_enum(member, on_names, after.on);
-        member.misfit("there is no such field");
+        member.parse_error("there is no such field");
     });
     if (at.ok() && index.has_value() == (after.job != JobId{}))
-        return at.misfit("give job, or the index of an earlier job of the same batch");
+        return at.parse_error("give job, or the index of an earlier job of the same batch");
     if (index) into.after_earlier.push_back({into.spec.after.size() - 1, *index});
 }
 
-void read_callbacks(At at, On on, JobSpec& into) {
+void read_callbacks(At at, Trigger on, JobSpec& into) {
     at.elements([&](At element) {
         auto spec = std::make_shared<JobSpec>();
         read_callback(element, into, *spec);
@@ -39,7 +39,7 @@ void read_callbacks(At at, On on, JobSpec& into) {
     });
 }
 
-void write_callbacks(JsonWriter& out, On on, const JobSpec& spec) {
+void write_callbacks(JsonWriter& out, Trigger on, const JobSpec& spec) {
     bool begun = false;
     for (const auto& callback : spec.callbacks) {
         if (callback.on != on) continue;
@@ -104,14 +104,14 @@ void read_callback(At at, const JobSpec& parent, JobSpec& into) {
     wanted.spec.share = parent.share;
     wanted.spec.policy.name = PolicyName::forever;
     read_job(at, wanted);
-    if (wanted.delay) at.misfit("a callback begins when its job ends: it has no delay");
-    if (!wanted.after_earlier.empty()) at.misfit("a callback cannot wait for other jobs");
+    if (wanted.delay) at.parse_error("a callback begins when its job ends: it has no delay");
+    if (!wanted.after_earlier.empty()) at.parse_error("a callback cannot wait for other jobs");
     into = std::move(wanted.spec);
 }
 
 void read_relations(At at, JobRequest& into) {
     // In this order whatever the author's, so that equal bodies are equal.
-    for (const auto on : {On::success, On::failure, On::end}) {
+    for (const auto on : {Trigger::success, Trigger::failure, Trigger::end}) {
         const auto field = callback_fields[static_cast<std::size_t>(on)];
         at.members([&](std::string_view name, At member) {
             if (name == field) read_callbacks(member, on, into.spec);
@@ -121,7 +121,7 @@ void read_relations(At at, JobRequest& into) {
         if (name == "after") return member.elements([&](At other) { read_after(other, into); });
         const bool known =
             name == callback_fields[0] || name == callback_fields[1] || name == callback_fields[2];
-        if (is_relation(name) && !known) member.misfit("there is no such field");
+        if (is_relation(name) && !known) member.parse_error("there is no such field");
     });
 }
 
@@ -135,7 +135,8 @@ void write_relations(JsonWriter& out, const JobSpec& spec, SpecFields fields) {
         out.end_object();
     }
     if (fields != SpecFields::all) return;
-    for (const auto on : {On::success, On::failure, On::end}) write_callbacks(out, on, spec);
+    for (const auto on : {Trigger::success, Trigger::failure, Trigger::end})
+        write_callbacks(out, on, spec);
     write_after(out, spec.after);
 }
 

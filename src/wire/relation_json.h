@@ -13,7 +13,7 @@
 namespace perdure {
 
 inline constexpr std::array<std::string_view, 3> on_names = {"success", "failure", "end"};
-static_assert(on_names[2] == to_string(On::end));
+static_assert(on_names[2] == to_string(Trigger::end));
 
 // Fields that read_relations() reads, after all others: a callback takes over its job's queue.
 bool is_relation(std::string_view field);

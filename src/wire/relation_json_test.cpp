@@ -7,18 +7,18 @@
 namespace perdure {
 namespace {
 
-std::optional<Misfit> read(const std::string& text, JobRequest& into) {
+std::optional<ParseError> read(const std::string& text, JobRequest& into) {
     JsonTree root;
-    if (auto misfit = parse_strict(text, root)) return misfit;
+    if (auto parse_error = parse_strict(text, root)) return parse_error;
     Reading reading;
     read_job(JsonCursor(root, reading), into);
-    return reading.misfit;
+    return reading.parse_error;
 }
 
 std::string path_of_misfit(const std::string& text) {
     JobRequest request;
-    const auto misfit = read(text, request);
-    return misfit ? misfit->path : "none";
+    const auto parse_error = read(text, request);
+    return parse_error ? parse_error->path : "none";
 }
 
 TEST(RelationJson, a_callback_takes_over_queue_share_and_tenant_and_is_tried_for_ever) {
@@ -31,7 +31,7 @@ TEST(RelationJson, a_callback_takes_over_queue_share_and_tenant_and_is_tried_for
              request));
     ASSERT_EQ(request.spec.callbacks.size(), 2U);
     const auto& first = *request.spec.callbacks[0].spec;
-    EXPECT_EQ(request.spec.callbacks[0].on, On::end);
+    EXPECT_EQ(request.spec.callbacks[0].on, Trigger::end);
     EXPECT_EQ(first.queue, "q");
     EXPECT_EQ(first.tenant, "t");
     EXPECT_EQ(first.share, "ann");
@@ -49,8 +49,8 @@ TEST(RelationJson, callbacks_are_in_one_order_whatever_the_authors) {
     ASSERT_FALSE(read(R"({"on_success": [{"kind": "s"}], "on_end": [{"kind": "e"}]})", b));
     for (const auto* request : {&a, &b}) {
         ASSERT_EQ(request->spec.callbacks.size(), 2U);
-        EXPECT_EQ(request->spec.callbacks[0].on, On::success);
-        EXPECT_EQ(request->spec.callbacks[1].on, On::end);
+        EXPECT_EQ(request->spec.callbacks[0].on, Trigger::success);
+        EXPECT_EQ(request->spec.callbacks[1].on, Trigger::end);
     }
 }
 
@@ -60,9 +60,9 @@ TEST(RelationJson, after_names_jobs_by_id_or_by_their_place_in_the_batch) {
                          {"job": "0000000000008", "on": "failure"}]})",
                       request));
     ASSERT_EQ(request.spec.after.size(), 3U);
-    EXPECT_EQ(request.spec.after[0], (After{JobId{7}, On::success}));
-    EXPECT_EQ(request.spec.after[1].on, On::end);
-    EXPECT_EQ(request.spec.after[2], (After{JobId{8}, On::failure}));
+    EXPECT_EQ(request.spec.after[0], (After{JobId{7}, Trigger::success}));
+    EXPECT_EQ(request.spec.after[1].on, Trigger::end);
+    EXPECT_EQ(request.spec.after[2], (After{JobId{8}, Trigger::failure}));
     ASSERT_EQ(request.after_earlier.size(), 1U);
     EXPECT_EQ(request.after_earlier[0].position, 1U);
     EXPECT_EQ(request.after_earlier[0].index, 2U);
@@ -109,7 +109,7 @@ TEST(RelationJson, inputs_come_back) {
     Reading reading;
     std::vector<Input> read_back;
     read_inputs(JsonCursor(root, reading), read_back);
-    EXPECT_FALSE(reading.misfit);
+    EXPECT_FALSE(reading.parse_error);
     EXPECT_EQ(read_back, sent);
 }
 

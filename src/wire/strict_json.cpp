@@ -28,7 +28,7 @@ public:
 
     explicit TreeBuilder(json::storage_ptr memory) : memory_(std::move(memory)) {}
 
-    std::optional<Misfit> fault;
+    std::optional<ParseError> fault;
     json::value release() { return stack_.release(); }
 
     bool on_document_begin(json::error_code&) {
@@ -149,7 +149,7 @@ private:
         return refuse("a text must not contain NUL characters", failure);
     }
     bool refuse(std::string what, json::error_code& failure) {
-        fault = Misfit{std::move(what), path()};
+        fault = ParseError{std::move(what), path()};
         failure = json::error::syntax;
         return false;
     }
@@ -199,7 +199,7 @@ StrictJson::StrictJson(json::storage_ptr memory)
     : parts_(std::make_unique<Parts>(std::move(memory))) {}
 StrictJson::~StrictJson() = default;
 
-std::optional<Misfit> StrictJson::parse(std::string_view text, json::value& into) {
+std::optional<ParseError> StrictJson::parse(std::string_view text, json::value& into) {
     auto& parser = parts_->parser;
     parser.reset();
     json::error_code failure;
@@ -208,9 +208,9 @@ std::optional<Misfit> StrictJson::parse(std::string_view text, json::value& into
     if (builder.fault) return builder.fault;
     if (!failure && used < text.size() &&
         text.find_first_not_of(" \t\r\n", used) != std::string_view::npos)
-        return Misfit{fmt::format("there is more after the end of the JSON, at byte {}", used),
-                      "$"};
-    if (failure) return Misfit{sentence(failure, used, text.size()), "$"};
+        return ParseError{fmt::format("there is more after the end of the JSON, at byte {}", used),
+                          "$"};
+    if (failure) return ParseError{sentence(failure, used, text.size()), "$"};
     into = builder.release();
     return std::nullopt;
 }

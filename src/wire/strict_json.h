@@ -10,7 +10,7 @@
 
 namespace perdure {
 
-struct Misfit;
+struct ParseError;
 
 class StrictJson {
 public:
@@ -19,7 +19,7 @@ public:
     StrictJson(const StrictJson&) = delete;
     StrictJson& operator=(const StrictJson&) = delete;
 
-    std::optional<Misfit> parse(std::string_view text, boost::json::value& into);
+    std::optional<ParseError> parse(std::string_view text, boost::json::value& into);
 
 private:
     struct Parts;

@@ -48,11 +48,11 @@ void read_header(std::string_view given, const JsonCursor& at, Wanted& into) {
     const auto name = header_name(given);
     std::string text;
     at.read(text);
-    if (name.empty() || name.size() > 64) return at.misfit("is no name of a header");
-    if (is_ours(name)) return at.misfit("is set by Perdure itself");
-    if (!is_header_text(text)) return at.misfit("must be printable ASCII of at most 4 KiB");
+    if (name.empty() || name.size() > 64) return at.parse_error("is no name of a header");
+    if (is_ours(name)) return at.parse_error("is set by Perdure itself");
+    if (!is_header_text(text)) return at.parse_error("must be printable ASCII of at most 4 KiB");
     if (into.args.headers.size() == own_headers_max)
-        return at.misfit("is one header too many: 32 at most");
+        return at.parse_error("is one header too many: 32 at most");
     into.args.headers.emplace_back(name, std::move(text));
 }
 
@@ -65,7 +65,7 @@ constexpr std::array webhook_fields = {
                  [](At at, Wanted& w) {
                      at.read(w.args.secret);
                      if (!is_name(w.args.secret))
-                         at.misfit("must be the name of a secret, never its value");
+                         at.parse_error("must be the name of a secret, never its value");
                  }},
     WebhookField{"headers",
                  [](At at, Wanted& w) {
@@ -85,8 +85,9 @@ Result<WebhookArgs> parse_webhook_args(std::string_view args) {
     Reading reading;
     Wanted wanted;
     read_fields<Wanted>(JsonCursor(value, reading), webhook_fields, wanted);
-    if (reading.misfit)
-        return bad_args("args" + reading.misfit->path.substr(1) + " " + reading.misfit->what);
+    if (reading.parse_error)
+        return bad_args("args" + reading.parse_error->path.substr(1) + " " +
+                        reading.parse_error->what);
     if (wanted.url.empty()) return bad_args("args need an url, like {\"url\": \"https://…\"}");
     auto target = parse_target(wanted.url);
     if (!target) return target.error();

@@ -50,13 +50,13 @@ TEST(WebhookTarget, refuses_what_cannot_be_sent) {
         EXPECT_TRUE(parse_target(url).is(Errc::invalid)) << url;
 }
 
-std::optional<Misfit> submitted(const std::string& job) {
+std::optional<ParseError> submitted(const std::string& job) {
     JsonTree value;
-    if (auto misfit = parse_strict(job, value)) return misfit;
+    if (auto parse_error = parse_strict(job, value)) return parse_error;
     Reading reading;
     JobRequest request;
     read_job(JsonCursor(value, reading), request);
-    return reading.misfit;
+    return reading.parse_error;
 }
 
 std::string webhook_to(const std::string& url) {
@@ -65,8 +65,8 @@ std::string webhook_to(const std::string& url) {
 
 TEST(WebhookArgs, that_can_never_be_sent_are_refused_at_submit) {
     const auto refusal = [](const std::string& url) {
-        const auto misfit = submitted(webhook_to(url));
-        return misfit ? misfit->path + ": " + misfit->what : "accepted";
+        const auto parse_error = submitted(webhook_to(url));
+        return parse_error ? parse_error->path + ": " + parse_error->what : "accepted";
     };
     EXPECT_EQ(refusal("ftp://x/"), "$.args: url: it must begin with http:// or https://");
     EXPECT_EQ(refusal("https://u:p@x.example/"),

@@ -59,20 +59,21 @@ constexpr std::array valid = {
 // Reads it. What was accepted is a whole message: written again, it is accepted again and is the
 // same. Empty if that is so.
 template <class Message>
-std::optional<Misfit> read_as(const std::string& text) {
+std::optional<ParseError> read_as(const std::string& text) {
     Message message;
-    if (auto misfit = from_json(text, message)) return misfit;
+    if (auto parse_error = from_json(text, message)) return parse_error;
     const auto first = json_text(message);
     Message again;
-    if (auto misfit = from_json(first, again)) {
-        ADD_FAILURE() << "half accepted: " << text << "\n" << misfit->path << " " << misfit->what;
+    if (auto parse_error = from_json(first, again)) {
+        ADD_FAILURE() << "half accepted: " << text << "\n"
+                      << parse_error->path << " " << parse_error->what;
         return std::nullopt;
     }
     EXPECT_EQ(json_text(again), first);
     return std::nullopt;
 }
 
-std::optional<Misfit> read(Form form, const std::string& text) {
+std::optional<ParseError> read(Form form, const std::string& text) {
     switch (form) {
         case Form::open: return read_as<OpenRequest>(text);
         case Form::heartbeat: return read_as<HeartbeatRequest>(text);
@@ -231,17 +232,18 @@ std::vector<Change> wrong_reports() {
 void expect_refused(const std::vector<Change>& table) {
     for (const auto& change : table) {
         const auto text = changed(change);
-        const auto misfit = read(change.form, text);
-        ASSERT_TRUE(misfit) << change.path << " was accepted in " << text;
-        EXPECT_EQ(misfit->path, change.path) << misfit->what << " in " << text;
-        EXPECT_FALSE(misfit->what.empty());
+        const auto parse_error = read(change.form, text);
+        ASSERT_TRUE(parse_error) << change.path << " was accepted in " << text;
+        EXPECT_EQ(parse_error->path, change.path) << parse_error->what << " in " << text;
+        EXPECT_FALSE(parse_error->what.empty());
     }
 }
 
 TEST(WorkerChecks, accept_what_is_valid) {
     for (const auto& [form, text] : valid) {
-        const auto misfit = read(form, std::string(text));
-        EXPECT_FALSE(misfit) << misfit->path << ": " << misfit->what << " in " << text;
+        const auto parse_error = read(form, std::string(text));
+        EXPECT_FALSE(parse_error) << parse_error->path << ": " << parse_error->what << " in "
+                                  << text;
     }
 }
 
@@ -269,8 +271,8 @@ TEST(WorkerChecks, ignore_fields_of_a_later_version_everywhere) {
                         open.push_back(&member.value());
             }
         }
-        const auto misfit = read(form, written(root));
-        EXPECT_FALSE(misfit) << misfit->path << ": " << misfit->what;
+        const auto parse_error = read(form, written(root));
+        EXPECT_FALSE(parse_error) << parse_error->path << ": " << parse_error->what;
     }
 }
 
@@ -287,9 +289,9 @@ TEST(WorkerChecks, name_what_is_wrong_in_the_head_of_a_log_chunk) {
     };
     for (const auto& [head, path] : table) {
         std::vector<LogChunk> chunks;
-        const auto misfit = read_log_frames(head + "\nx", chunks);
-        ASSERT_TRUE(misfit) << head;
-        EXPECT_EQ(misfit->path, path) << misfit->what;
+        const auto parse_error = read_log_frames(head + "\nx", chunks);
+        ASSERT_TRUE(parse_error) << head;
+        EXPECT_EQ(parse_error->path, path) << parse_error->what;
     }
 }
 

@@ -16,17 +16,17 @@ constexpr std::array<std::string_view, 4> heartbeat_names = {"accept", "ignore",
 
 // Parses `text` and lets `read` see it.
 template <class Read>
-std::optional<Misfit> read_message(std::string_view text, Read read) {
+std::optional<ParseError> read_message(std::string_view text, Read read) {
     JsonTree tree;
-    if (auto misfit = parse_quick(text, tree)) return misfit;
+    if (auto parse_error = parse_quick(text, tree)) return parse_error;
     Reading reading{.ignore_unknown = true};
     read(JsonCursor(tree, reading));
-    return reading.misfit;
+    return reading.parse_error;
 }
 
 template <class T>
-std::optional<Misfit> read_object(std::string_view text, std::span<const JsonField<T>> fields,
-                                  T& into) {
+std::optional<ParseError> read_object(std::string_view text, std::span<const JsonField<T>> fields,
+                                      T& into) {
     return read_message(text, [&](At at) { read_fields<T>(at, fields, into); });
 }
 
@@ -100,7 +100,7 @@ void read_notes(At at, std::vector<ProgressNote>& into) {
                      Need::required},
         JsonField<N>{"text", [](At a, N& n) { a.read(n.text); }},  // cut if it is too long
     };
-    if (at.count() > listed_max) return at.misfit("must be at most 100000 notes");
+    if (at.count() > listed_max) return at.parse_error("must be at most 100000 notes");
     at.elements([&](At element) { read_fields<N>(element, fields, into.emplace_back()); });
 }
 
@@ -126,13 +126,13 @@ void read_kills(At at, std::vector<KillOrder>& into) {
 
 void read_session(At at, SessionId& into) {
     at.read(into);
-    if (at.ok() && !into) at.misfit("must be the id of a session");
+    if (at.ok() && !into) at.parse_error("must be the id of a session");
 }
 
 void read_lease(At at, Duration& into) {
     read_us(at, into);
     if (at.ok() && (into <= Duration{} || into > lease_most))
-        at.misfit("must be more than zero and at most an hour");
+        at.parse_error("must be more than zero and at most an hour");
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ void append_json(std::string& out, const OpenRequest& request) {
     json.end_object();
 }
 
-std::optional<Misfit> from_json(std::string_view text, OpenRequest& into) {
+std::optional<ParseError> from_json(std::string_view text, OpenRequest& into) {
     using R = OpenRequest;
     static constexpr std::array fields = {
         JsonField<R>{"protocol",
@@ -184,7 +184,7 @@ void append_json(std::string& out, const OpenAnswer& answer) {
     json.end_object();
 }
 
-std::optional<Misfit> from_json(std::string_view text, OpenAnswer& into) {
+std::optional<ParseError> from_json(std::string_view text, OpenAnswer& into) {
     static constexpr std::array fields = {
         JsonField<OpenAnswer>{"session", [](At a, OpenAnswer& r) { read_session(a, r.session); },
                               Need::required},
@@ -210,7 +210,7 @@ void append_json(std::string& out, const HeartbeatRequest& request) {
     json.end_object();
 }
 
-std::optional<Misfit> from_json(std::string_view text, HeartbeatRequest& into) {
+std::optional<ParseError> from_json(std::string_view text, HeartbeatRequest& into) {
     using R = HeartbeatRequest;
     static constexpr std::array fields = {
         JsonField<R>{"session", [](At a, R& r) { read_session(a, r.session); }, Need::required},
@@ -246,7 +246,7 @@ void append_json(std::string& out, const HeartbeatAnswerMessage& answer) {
     json.end_object();
 }
 
-std::optional<Misfit> from_json(std::string_view text, HeartbeatAnswerMessage& into) {
+std::optional<ParseError> from_json(std::string_view text, HeartbeatAnswerMessage& into) {
     using R = HeartbeatAnswerMessage;
     static constexpr std::array fields = {
         JsonField<R>{"answer", [](At a, R& r) { read_enum(a, heartbeat_names, r.answer); },
@@ -271,7 +271,7 @@ void append_json(std::string& out, const ReportRequest& request) {
     json.end_object();
 }
 
-std::optional<Misfit> from_json(std::string_view text, ReportRequest& into) {
+std::optional<ParseError> from_json(std::string_view text, ReportRequest& into) {
     using R = ReportRequest;
     static constexpr std::array fields = {
         JsonField<R>{"session", [](At a, R& r) { read_session(a, r.session); }, Need::required},
@@ -281,7 +281,7 @@ std::optional<Misfit> from_json(std::string_view text, ReportRequest& into) {
                          a.elements(
                              [&](At element) { read_item(element, r.items.emplace_back()); });
                          if (r.items.size() > report_items_max)
-                             a.misfit("at most 10000 items in one report");
+                             a.parse_error("at most 10000 items in one report");
                      },
                      Need::required},
     };
@@ -295,13 +295,13 @@ void append_json(std::string& out, const LogResponse& response) {
     write_item_answers(out, response.answers);
 }
 
-std::optional<Misfit> from_json(std::string_view text, ReportResponse& into) {
+std::optional<ParseError> from_json(std::string_view text, ReportResponse& into) {
     using R = ReportResponse;
     static constexpr std::array fields = {JsonField<R>{
         "answers", [](At a, R& r) { read_item_answers(a, r.answers); }, Need::required}};
     return read_object<R>(text, fields, into);
 }
-std::optional<Misfit> from_json(std::string_view text, LogResponse& into) {
+std::optional<ParseError> from_json(std::string_view text, LogResponse& into) {
     using R = LogResponse;
     static constexpr std::array fields = {JsonField<R>{
         "answers", [](At a, R& r) { read_item_answers(a, r.answers); }, Need::required}};
@@ -328,9 +328,9 @@ void append_json(std::string& out, const StreamMessage& message) {
     json.end_object();
 }
 
-std::optional<Misfit> from_json(std::string_view text, StreamMessage& into) {
+std::optional<ParseError> from_json(std::string_view text, StreamMessage& into) {
     bool known = false;
-    auto misfit = read_message(text, [&](At at) {
+    auto parse_error = read_message(text, [&](At at) {
         at.members([&](std::string_view name, At member) {
             if (name == "assign")
                 read_assignment(member, into.emplace<Assignment>());
@@ -345,8 +345,8 @@ std::optional<Misfit> from_json(std::string_view text, StreamMessage& into) {
             known = true;
         });
     });
-    if (!misfit && !known) return Misfit{std::string(unknown_message), "$"};
-    return misfit;
+    if (!parse_error && !known) return ParseError{std::string(unknown_message), "$"};
+    return parse_error;
 }
 
 }  // namespace perdure

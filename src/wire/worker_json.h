@@ -35,13 +35,13 @@ std::string json_text(const Message& message) {
 inline constexpr std::string_view unknown_message = "a message of an unknown kind";
 
 // Empty if all is well. Otherwise `into` is half filled and must not be used.
-std::optional<Misfit> from_json(std::string_view text, OpenRequest& into);
-std::optional<Misfit> from_json(std::string_view text, OpenAnswer& into);
-std::optional<Misfit> from_json(std::string_view text, HeartbeatRequest& into);
-std::optional<Misfit> from_json(std::string_view text, HeartbeatAnswerMessage& into);
-std::optional<Misfit> from_json(std::string_view text, ReportRequest& into);
-std::optional<Misfit> from_json(std::string_view text, ReportResponse& into);
-std::optional<Misfit> from_json(std::string_view text, LogResponse& into);
-std::optional<Misfit> from_json(std::string_view text, StreamMessage& into);
+std::optional<ParseError> from_json(std::string_view text, OpenRequest& into);
+std::optional<ParseError> from_json(std::string_view text, OpenAnswer& into);
+std::optional<ParseError> from_json(std::string_view text, HeartbeatRequest& into);
+std::optional<ParseError> from_json(std::string_view text, HeartbeatAnswerMessage& into);
+std::optional<ParseError> from_json(std::string_view text, ReportRequest& into);
+std::optional<ParseError> from_json(std::string_view text, ReportResponse& into);
+std::optional<ParseError> from_json(std::string_view text, LogResponse& into);
+std::optional<ParseError> from_json(std::string_view text, StreamMessage& into);
 
 }  // namespace perdure

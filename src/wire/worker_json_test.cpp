@@ -14,8 +14,9 @@ namespace {
 template <class Message>
 Message back(const Message& message) {
     Message read;
-    const auto misfit = from_json(json_text(message), read);
-    EXPECT_FALSE(misfit) << misfit->path << ": " << misfit->what << " in " << json_text(message);
+    const auto parse_error = from_json(json_text(message), read);
+    EXPECT_FALSE(parse_error) << parse_error->path << ": " << parse_error->what << " in "
+                              << json_text(message);
     return read;
 }
 
@@ -96,7 +97,7 @@ TEST(WorkerJson, only_an_assignment_has_values_that_look_like_secrets) {
                  .env = {{"DB_PASSWORD", "hunter2"}, {"MODE", "fast"}, {"TOKEN", "secret://t"}}};
     auto callback = spec;
     callback.env = {{"API_KEY", "hunter3"}};
-    spec.callbacks = {{On::end, std::make_shared<const JobSpec>(callback)}};
+    spec.callbacks = {{Trigger::end, std::make_shared<const JobSpec>(callback)}};
     const auto read = std::get<Assignment>(back(StreamMessage(assignment(spec))));
     EXPECT_EQ(read.spec->env, spec.env);
     std::string text;

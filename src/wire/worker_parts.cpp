@@ -111,7 +111,7 @@ void write_attempt_key(JsonWriter& out, const AttemptKey& attempt) {
 
 void read_job(At at, AttemptKey& into) {
     at.read(into.job);
-    if (at.ok() && !into.job) at.misfit("must be the id of a job");
+    if (at.ok() && !into.job) at.parse_error("must be the id of a job");
 }
 
 void read_epoch(At at, AttemptKey& into) {
@@ -134,14 +134,15 @@ void read_counter(At at, std::uint64_t& into) {
 void read_text(At at, std::string& into, TextSize size) {
     at.read(into);
     if (!at.ok() || (into.size() >= size.least && into.size() <= size.most)) return;
-    at.misfit(size.least == 0 ? fmt::format("must have at most {} bytes", size.most)
-                              : fmt::format("must have {} to {} bytes", size.least, size.most));
+    at.parse_error(size.least == 0
+                       ? fmt::format("must have at most {} bytes", size.most)
+                       : fmt::format("must have {} to {} bytes", size.least, size.most));
 }
 
 void read_name(At at, std::string& into) {
     at.read(into);
     if (at.ok() && !is_name(into))
-        at.misfit("must be a name: 1 to 64 of a-z 0-9 . _ -, the first a letter or digit");
+        at.parse_error("must be a name: 1 to 64 of a-z 0-9 . _ -, the first a letter or digit");
 }
 
 void write_listed(JsonWriter& out, std::string_view name, const std::vector<Listed>& listed) {
@@ -167,15 +168,15 @@ void read_listed(At at, std::vector<Listed>& into) {
         JsonField<Listed>{"phase", [](At a, Listed& l) { read_enum(a, phase_names, l.phase); },
                           Need::required},
     };
-    if (at.count() > listed_max) return at.misfit("must be at most 100000 attempts");
+    if (at.count() > listed_max) return at.parse_error("must be at most 100000 attempts");
     at.elements([&](At element) { read_fields<Listed>(element, fields, into.emplace_back()); });
     std::vector<AttemptKey> keys;
     for (const auto& listed : into) keys.push_back(listed.attempt);
     std::sort(keys.begin(), keys.end());
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
     if (at.ok() && twice != keys.end())
-        at.misfit(fmt::format("job {} is listed twice with epoch {}", twice->job.text(),
-                              twice->epoch.value));
+        at.parse_error(fmt::format("job {} is listed twice with epoch {}", twice->job.text(),
+                                   twice->epoch.value));
 }
 
 void write_assignment(JsonWriter& out, const Assignment& assignment) {
@@ -304,9 +305,9 @@ void write_bytes(JsonWriter& out, std::string_view name, std::string_view bytes)
 
 void read_bytes(At at, std::string& into) {
     const auto text = at.text();
-    if (!text) return at.misfit("must be a text in base 64");
+    if (!text) return at.parse_error("must be a text in base 64");
     auto bytes = base64_bytes(*text);
-    if (!bytes) return at.misfit("must be a text in base 64");
+    if (!bytes) return at.parse_error("must be a text in base 64");
     into = std::move(*bytes);
 }
 

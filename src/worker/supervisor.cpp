@@ -19,7 +19,7 @@ constexpr auto hang = seconds(10);  // of an armed fault: no start is waited for
 
 }  // namespace
 
-Supervisor::Supervisor(WorkerContext& context, AttemptTable& table, Session& session,
+Supervisor::Supervisor(WorkerContext& context, AttemptTable& table, WorkerSession& session,
                        InsideCalls& inside)
     : context_(context), table_(table), session_(session), inside_(inside) {}
 

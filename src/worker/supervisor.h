@@ -9,16 +9,17 @@
 #include "core/policy/cause.h"
 #include "ports/process.h"
 #include "wire/worker_protocol.h"
-#include "worker/attempts.h"
-#include "worker/context.h"
+#include "worker/attempt_table.h"
 #include "worker/talk/inside_calls.h"
-#include "worker/talk/session.h"
+#include "worker/talk/worker_session.h"
+#include "worker/worker_context.h"
 
 namespace perdure {
 
 class Supervisor {
 public:
-    Supervisor(WorkerContext& context, AttemptTable& table, Session& session, InsideCalls& inside);
+    Supervisor(WorkerContext& context, AttemptTable& table, WorkerSession& session,
+               InsideCalls& inside);
 
     // At the start of a life: what is on disk, and how often the worker has crashed (O5, O9).
     void adopt(const WorkerLife& life);
@@ -66,7 +67,7 @@ private:
 
     WorkerContext& context_;
     AttemptTable& table_;
-    Session& session_;
+    WorkerSession& session_;
     InsideCalls& inside_;
     std::uint64_t last_serial_ = 0;
 };

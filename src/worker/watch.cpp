@@ -25,14 +25,14 @@ Watch::Watch(WorkerContext& context, AttemptTable& table, Supervisor& supervisor
 Task<void> Watch::run() {
     while (!context_.stop.requested()) {
         kill_overdue(When::any_time);
-        tell_shims();
+        notify_shims();
         supervisor_.give_up_old_progress();
         ring_for_expired_goes();
         co_await context_.watch_bell->wait(until_next());
     }
 }
 
-void Watch::tell_shims() {
+void Watch::notify_shims() {
     for (const auto& [key, attempt] : table_.all()) {
         if (attempt.phase == Attempt::Phase::ended) continue;
         context_.ports.processes.renew(key, attempt.lease_until.value_or(BootTime{}));
@@ -45,7 +45,7 @@ void Watch::kill_overdue(When when) {
     for (const auto& [key, attempt] : table_.all()) {
         if (attempt.phase == Attempt::Phase::ended) continue;
         auto facts = kill_facts(attempt, now);
-        facts.about_to_speak = when == When::before_speaking;
+        facts.about_to_send = when == When::before_sending;
         const auto kill = decide_worker_kill(facts, context_.options.timing);
         if (!kill.at || now < *kill.at) continue;
         reached<"worker_killed_for_a_lease">();

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "base/time.h"
-#include "worker/attempts.h"
-#include "worker/context.h"
+#include "worker/attempt_table.h"
 #include "worker/supervisor.h"
-#include "worker/talk/session.h"
+#include "worker/talk/worker_session.h"
+#include "worker/worker_context.h"
 
 namespace perdure {
 
@@ -18,12 +18,12 @@ public:
     Task<void> run();
     // Right before anything is said to a server: the host may have slept past its leases, and
     // nothing that is overdue may be alive when it speaks (O7).
-    void before_speaking() { kill_overdue(When::before_speaking); }
+    void before_sending() { kill_overdue(When::before_sending); }
     // Every shim sees that the worker lives, and the lease that its own attempt is sure of.
-    void tell_shims();
+    void notify_shims();
 
 private:
-    enum class When { any_time, before_speaking };
+    enum class When { any_time, before_sending };
     void kill_overdue(When when);
     void ring_for_expired_goes();
     Duration until_next() const;

@@ -12,16 +12,16 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "worker/attempts.h"
-#include "worker/context.h"
+#include "worker/attempt_table.h"
 #include "worker/supervisor.h"
 #include "worker/talk/heartbeats.h"
 #include "worker/talk/log_shipper.h"
 #include "worker/talk/opener.h"
 #include "worker/talk/reporter.h"
-#include "worker/talk/session.h"
 #include "worker/talk/stream_reader.h"
+#include "worker/talk/worker_session.h"
 #include "worker/watch.h"
+#include "worker/worker_context.h"
 
 namespace perdure {
 
@@ -49,7 +49,7 @@ public:
     // Why it stopped without having been told to: its state directory cannot be had.
     const std::optional<Error>& failure() const { return failure_; }
     const AttemptTable& attempts() const { return table_; }
-    const Session& session() const { return session_; }
+    const WorkerSession& session() const { return session_; }
 
 private:
     void enter(WorkerMode mode);
@@ -63,7 +63,7 @@ private:
 
     WorkerContext context_;
     AttemptTable table_;
-    Session session_;
+    WorkerSession session_;
     InsideCalls inside_;
     Supervisor supervisor_;
     Watch watch_;

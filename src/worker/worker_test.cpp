@@ -30,7 +30,7 @@ protected:
     void crash() {
         worker.reset();
         for (auto& stream : servers.streams) stream->abandon();
-        clock.settle();
+        clock.run_ready();
     }
     void give(AttemptKey attempt, std::uint64_t number, Terms terms = at_once) {
         servers.stream->push(Assignment{.attempt = attempt, .number = number, .terms = terms});

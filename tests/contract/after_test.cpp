@@ -49,12 +49,12 @@ TEST_P(AfterOthers, a_job_waits_until_the_other_has_succeeded) {
 
 TEST_P(AfterOthers, each_end_lets_go_on_or_cancels_as_the_table_says) {
     struct Row {
-        On on;
+        Trigger on;
         bool after_success, after_failure, after_cancel;
     };
-    const Row table[] = {{On::success, true, false, false},
-                         {On::failure, false, true, false},
-                         {On::end, true, true, true}};
+    const Row table[] = {{Trigger::success, true, false, false},
+                         {Trigger::failure, false, true, false},
+                         {Trigger::end, true, true, true}};
     const auto worker = open_session({.slots = 100});
     for (const auto& row : table) {
         for (const int way : {0, 1, 2}) {
@@ -81,7 +81,7 @@ TEST_P(AfterOthers, a_barrier_goes_on_after_the_last_of_all) {
     const auto worker = open_session();
     const auto a = submit(Wanted::job());
     const auto b = submit(Wanted::job());
-    const auto joined = submit(after({{a}, {b, On::end}}));
+    const auto joined = submit(after({{a}, {b, Trigger::end}}));
     const auto first = run_one(worker);
     const auto second = run_one(worker);
     finish(worker, first, success());
@@ -112,7 +112,7 @@ TEST_P(AfterOthers, a_barrier_goes_on_once_when_both_parts_end_in_one_group) {
 TEST_P(AfterOthers, a_cancel_goes_down_the_whole_chain_in_one_transaction) {
     std::vector<JobId> chain{submit(Wanted::job())};
     for (int i = 0; i < 1'000; ++i) chain.push_back(submit(after({{chain.back()}})));
-    const auto tidy = submit(after({{chain.back(), On::end}}));
+    const auto tidy = submit(after({{chain.back(), Trigger::end}}));
     EXPECT_TRUE(apply(Cancel{chain.front()}).has_value());
     for (const auto id : chain) EXPECT_EQ(state(id), JobState::cancelled);
     EXPECT_EQ(state(tidy), JobState::ready);
@@ -121,8 +121,8 @@ TEST_P(AfterOthers, a_cancel_goes_down_the_whole_chain_in_one_transaction) {
 TEST_P(AfterOthers, a_cancel_by_after_fires_callbacks_like_any_other) {
     const auto first = submit(Wanted::job());
     auto spec = after({{first}});
-    spec.callbacks = {{On::end, std::make_shared<const JobSpec>(Wanted::job())},
-                      {On::failure, std::make_shared<const JobSpec>(Wanted::job())}};
+    spec.callbacks = {{Trigger::end, std::make_shared<const JobSpec>(Wanted::job())},
+                      {Trigger::failure, std::make_shared<const JobSpec>(Wanted::job())}};
     const auto second = submit(spec);
     EXPECT_TRUE(apply(Cancel{first}).has_value());
     ASSERT_EQ(job(second).made.size(), 1U);
@@ -135,7 +135,7 @@ TEST_P(AfterOthers, what_has_ended_before_counts_at_once) {
     finish(worker, run_one(worker), success());
     const auto fits = get<Submitted>(apply(submit_of(after({{first}}))));
     EXPECT_EQ(fits.state, JobState::ready);
-    const auto not_so = get<Submitted>(apply(submit_of(after({{first, On::failure}}))));
+    const auto not_so = get<Submitted>(apply(submit_of(after({{first, Trigger::failure}}))));
     EXPECT_EQ(not_so.state, JobState::cancelled);
     EXPECT_EQ(state(not_so.id), JobState::cancelled);
 }
@@ -264,12 +264,12 @@ TEST_P(AfterOthers, quarantine_is_a_failure_and_what_follows_it_stays) {
     const auto worker = open_session();
     const auto first = submit(Wanted::once());
     const auto on_success = submit(after({{first}}));
-    const auto on_failure = submit(after({{first, On::failure}}));
+    const auto on_failure = submit(after({{first, Trigger::failure}}));
     lose(run_one(worker));
     EXPECT_EQ(state(on_success), JobState::cancelled);
     EXPECT_EQ(state(on_failure), JobState::ready);
     EXPECT_TRUE(apply(DealWithQuarantined{first, QuarantineAction::release, true}).has_value());
-    EXPECT_EQ(state(submit(after({{first, On::failure}}))), JobState::waiting);
+    EXPECT_EQ(state(submit(after({{first, Trigger::failure}}))), JobState::waiting);
 }
 
 TEST_P(AfterOthers, what_was_waited_for_is_kept_when_the_other_is_removed) {

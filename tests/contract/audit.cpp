@@ -11,7 +11,7 @@
 namespace perdure::contract {
 namespace {
 
-using Held = std::map<JobId, std::set<Thing>>;
+using Held = std::map<JobId, std::set<Permit>>;
 
 // [P3]: the place has a deadline or an owner, and nothing of another place is left over.
 void expect_one_place(const JobView& job) {
@@ -49,17 +49,17 @@ void expect_attempts(const JobView& job) {
     EXPECT_EQ(job.attempts.back().start_committed, running);
 }
 
-// C4: who runs, or will be retried at once, holds all of its things; nobody else holds anything.
+// C4: who runs, or will be retried at once, holds all of its permits; nobody else holds anything.
 void expect_holders(const JobView& job, const Held& held) {
     SCOPED_TRACE(describe(job));
-    const auto things = things_of(*job.spec);
+    const auto permits = permits_of(*job.spec);
     const auto found = held.find(job.id);
-    const auto holds = found == held.end() ? std::set<Thing>{} : found->second;
+    const auto holds = found == held.end() ? std::set<Permit>{} : found->second;
     const bool should_hold = job.run || job.kept_until;
     EXPECT_EQ(holds,
-              should_hold ? std::set<Thing>(things.begin(), things.end()) : std::set<Thing>{});
+              should_hold ? std::set<Permit>(permits.begin(), permits.end()) : std::set<Permit>{});
     if (!job.blocked_on) return;
-    EXPECT_TRUE(std::find(things.begin(), things.end(), *job.blocked_on) != things.end());
+    EXPECT_TRUE(std::find(permits.begin(), permits.end(), *job.blocked_on) != permits.end());
 }
 
 // [P7]: each ended generation has made its callbacks, each once (K1); who waits has somebody to
@@ -92,12 +92,12 @@ void expect_sound(const AuditView& audit) {
     EXPECT_FALSE(audit.next.has_value());
     EXPECT_EQ(audit.repairs, 0U);
     Held held;
-    std::set<std::pair<Thing, std::uint32_t>> slots;
+    std::set<std::pair<Permit, std::uint32_t>> slots;
     for (const auto& holder : audit.holders) {
         EXPECT_GE(holder.slot, 1U);
-        EXPECT_TRUE(slots.emplace(holder.thing, holder.slot).second) << "one slot, two holders";
-        EXPECT_TRUE(held[holder.job].insert(holder.thing).second) << "one job, two slots";
-        EXPECT_TRUE(holder.thing.kind == Thing::Kind::limit || holder.slot == 1);
+        EXPECT_TRUE(slots.emplace(holder.permit, holder.slot).second) << "one slot, two holders";
+        EXPECT_TRUE(held[holder.job].insert(holder.permit).second) << "one job, two slots";
+        EXPECT_TRUE(holder.permit.kind == Permit::Kind::limit || holder.slot == 1);
     }
     std::set<std::pair<SessionId, std::uint64_t>> assignments;
     std::map<JobId, const JobView*> jobs;

@@ -51,7 +51,7 @@ TEST_P(RowBudget, an_end_that_all_wait_for) {
     const auto worker = open_session();
     const auto first = submit(Wanted::job());
     auto spec = Wanted::job();
-    spec.after = {{first, On::success}};
+    spec.after = {{first, Trigger::success}};
     const auto waiters = submit_many(spec);
     const auto attempt = run_one(worker);
     EXPECT_LE(touched_by({Report{worker, attempt, success()}}), owed_budget);
@@ -65,7 +65,7 @@ TEST_P(RowBudget, a_chain_of_cancelled_ones) {
     std::vector<JobId> chain;
     for (auto last = first; chain.size() < hundred_thousand; last = chain.back()) {
         auto spec = Wanted::job();
-        spec.after = {{last, On::success}};
+        spec.after = {{last, Trigger::success}};
         chain.push_back(submit(spec));
     }
     EXPECT_LE(touched_by({Cancel{first}}), owed_budget);

@@ -7,7 +7,9 @@
 namespace perdure::contract {
 namespace {
 
-Callback on(On on, JobSpec spec) { return {on, std::make_shared<const JobSpec>(std::move(spec))}; }
+Callback on(Trigger on, JobSpec spec) {
+    return {on, std::make_shared<const JobSpec>(std::move(spec))};
+}
 
 JobSpec of_kind(const std::string& kind) {
     auto spec = Wanted::job();
@@ -19,8 +21,9 @@ class Callbacks : public StoreContract {
 protected:
     // One callback for each way to end.
     static JobSpec watched(JobSpec spec = Wanted::job()) {
-        spec.callbacks = {on(On::success, of_kind("success")), on(On::failure, of_kind("failure")),
-                          on(On::end, of_kind("end"))};
+        spec.callbacks = {on(Trigger::success, of_kind("success")),
+                          on(Trigger::failure, of_kind("failure")),
+                          on(Trigger::end, of_kind("end"))};
         return spec;
     }
 
@@ -167,9 +170,9 @@ TEST_P(Callbacks, a_discarded_job_has_ended_before) {
 TEST_P(Callbacks, callbacks_have_callbacks) {
     const auto worker = open_session();
     auto second = of_kind("second");
-    second.callbacks = {on(On::end, of_kind("third"))};
+    second.callbacks = {on(Trigger::end, of_kind("third"))};
     auto spec = Wanted::job();
-    spec.callbacks = {on(On::success, second)};
+    spec.callbacks = {on(Trigger::success, second)};
     const auto id = submit(spec);
     finish(worker, run_one(worker), success());
     const auto child = job(id).made.front().job;
@@ -186,7 +189,7 @@ TEST_P(Callbacks, a_callback_is_a_job_like_any_other) {
     later.run_at = wall + hours(1);
     later.queue = "mail";
     auto spec = Wanted::job();
-    spec.callbacks = {on(On::end, later), on(On::end, of_kind("now"))};
+    spec.callbacks = {on(Trigger::end, later), on(Trigger::end, of_kind("now"))};
     const auto id = submit(spec);
     const auto attempt = run_one(worker);
     const auto reply = commit({Report{worker, attempt, success(), nullptr}});
@@ -239,7 +242,7 @@ TEST_P(Callbacks, a_callback_gets_how_its_job_has_ended) {
 TEST_P(Callbacks, what_a_callback_was_given_outlives_its_job) {
     const auto worker = open_session();
     auto spec = Wanted::job();
-    spec.callbacks = {on(On::end, of_kind("end"))};
+    spec.callbacks = {on(Trigger::end, of_kind("end"))};
     const auto id = submit(spec);
     finish(worker, run_one(worker), exit_with(7));
     const auto child = job(id).made.front().job;
@@ -251,12 +254,12 @@ TEST_P(Callbacks, what_a_callback_was_given_outlives_its_job) {
 
 TEST_P(Callbacks, a_limit_of_a_callback_must_be_defined) {
     auto spec = Wanted::job();
-    spec.callbacks = {on(On::end, Wanted::limited("nowhere"))};
+    spec.callbacks = {on(Trigger::end, Wanted::limited("nowhere"))};
     EXPECT_TRUE(refused(apply(submit_of(spec)), Errc::invalid));
     const auto id = submit(Wanted::job());
-    EXPECT_TRUE(
-        refused(apply(AddCallback{JobId{next_id()}, id, on(On::end, Wanted::limited("nowhere"))}),
-                Errc::invalid));
+    EXPECT_TRUE(refused(
+        apply(AddCallback{JobId{next_id()}, id, on(Trigger::end, Wanted::limited("nowhere"))}),
+        Errc::invalid));
     EXPECT_TRUE(job(id).added.empty());
 }
 
@@ -264,10 +267,10 @@ TEST_P(Callbacks, one_that_is_added_before_the_end_is_made_by_it) {
     const auto worker = open_session();
     const auto id = submit(watched());
     const auto attempt = run_one(worker);
-    const auto added = add(id, on(On::success, of_kind("added")));
+    const auto added = add(id, on(Trigger::success, of_kind("added")));
     EXPECT_EQ(added.number, 3U);
     EXPECT_FALSE(added.made);
-    EXPECT_EQ(add(id, on(On::failure, of_kind("not this"))).number, 4U);
+    EXPECT_EQ(add(id, on(Trigger::failure, of_kind("not this"))).number, 4U);
     finish(worker, attempt, success());
     EXPECT_EQ(made(id), (Kinds{"success", "end", "added"}));
 }
@@ -276,10 +279,10 @@ TEST_P(Callbacks, one_that_is_added_after_the_end_is_made_at_once) {
     const auto worker = open_session();
     const auto id = submit(Wanted::job());
     finish(worker, run_one(worker), success());
-    const auto added = add(id, on(On::end, of_kind("added")));
+    const auto added = add(id, on(Trigger::end, of_kind("added")));
     ASSERT_TRUE(added.made);
     EXPECT_EQ(state(*added.made), JobState::ready);
-    EXPECT_FALSE(add(id, on(On::failure, of_kind("not this"))).made);
+    EXPECT_FALSE(add(id, on(Trigger::failure, of_kind("not this"))).made);
     EXPECT_EQ(made(id), Kinds{"added"});
 }
 
@@ -292,7 +295,7 @@ TEST_P(Callbacks, one_that_is_added_in_the_instant_of_the_end_is_made_in_either_
                                       [&](const auto& a) { return a.attempt.job == id; });
         ASSERT_TRUE(own != claimed.end());
         EXPECT_TRUE(start(worker, own->attempt).has_value());
-        const Change add = AddCallback{JobId{next_id()}, id, on(On::end, of_kind("added"))};
+        const Change add = AddCallback{JobId{next_id()}, id, on(Trigger::end, of_kind("added"))};
         const Change end = Report{worker, own->attempt, success(), nullptr};
         const auto replies = commit(added_first ? std::vector{add, end} : std::vector{end, add});
         for (const auto& reply : replies.replies) EXPECT_TRUE(reply.has_value());
@@ -303,7 +306,7 @@ TEST_P(Callbacks, one_that_is_added_in_the_instant_of_the_end_is_made_in_either_
 TEST_P(Callbacks, the_same_asking_again_adds_nothing) {
     const auto worker = open_session();
     const auto id = submit(Wanted::job());
-    const AddCallback asking{JobId{next_id()}, id, on(On::end, of_kind("added"))};
+    const AddCallback asking{JobId{next_id()}, id, on(Trigger::end, of_kind("added"))};
     EXPECT_EQ(get<CallbackAdded>(apply(asking)).number, 0U);
     EXPECT_EQ(get<CallbackAdded>(apply(asking)).number, 0U);
     finish(worker, run_one(worker), success());
@@ -316,7 +319,7 @@ TEST_P(Callbacks, an_added_one_counts_from_its_generation_on) {
     const auto worker = open_session();
     const auto id = quarantined(worker, Wanted::once());
     EXPECT_TRUE(apply(DealWithQuarantined{id, QuarantineAction::release, true}).has_value());
-    EXPECT_FALSE(add(id, on(On::end, of_kind("added"))).made);
+    EXPECT_FALSE(add(id, on(Trigger::end, of_kind("added"))).made);
     EXPECT_TRUE(apply(Cancel{id}).has_value());
     EXPECT_TRUE(made(id, 1).empty());
     EXPECT_EQ(made(id, 2), Kinds{"added"});
@@ -324,11 +327,11 @@ TEST_P(Callbacks, an_added_one_counts_from_its_generation_on) {
 
 TEST_P(Callbacks, a_job_has_so_many_callbacks_and_no_more) {
     const auto id = submit(watched());
-    for (std::size_t i = 3; i < callbacks_max; ++i) add(id, on(On::end, of_kind("added")));
-    const AddCallback more{JobId{next_id()}, id, on(On::end, of_kind("more"))};
+    for (std::size_t i = 3; i < callbacks_max; ++i) add(id, on(Trigger::end, of_kind("added")));
+    const AddCallback more{JobId{next_id()}, id, on(Trigger::end, of_kind("more"))};
     EXPECT_TRUE(refused(apply(more), Errc::invalid));
     EXPECT_TRUE(refused(
-        apply(AddCallback{JobId{next_id()}, JobId{next_id()}, on(On::end, of_kind("more"))}),
+        apply(AddCallback{JobId{next_id()}, JobId{next_id()}, on(Trigger::end, of_kind("more"))}),
         Errc::not_found));
 }
 

@@ -58,7 +58,7 @@ StoreContract::StoreContract(const Timing& with) : timing(with), store_(GetParam
 
 void StoreContract::TearDown() {
     expect_sound(audit());
-    EXPECT_TRUE(overdue().free_things.empty()) << "a job is blocked on a thing nobody is offered";
+    EXPECT_TRUE(overdue().free_permits.empty()) << "a job is blocked on a thing nobody is offered";
 }
 
 TestServer StoreContract::open_server() {
@@ -253,7 +253,7 @@ OverdueView StoreContract::overdue(std::uint32_t limit) {
 
 Swept StoreContract::told() {
     auto sweep = sweep_of(overdue());
-    sweep.only_tell = true;
+    sweep.report_only = true;
     return get<Swept>(apply(sweep));
 }
 

@@ -144,7 +144,7 @@ protected:
 
     // Sweeps, as a server does them.
     OverdueView overdue(std::uint32_t limit = 1'000);
-    Sweep sweep_of(const OverdueView& overdue) { return {overdue.waiting, overdue.free_things}; }
+    Sweep sweep_of(const OverdueView& overdue) { return {overdue.waiting, overdue.free_permits}; }
     Swept sweep() { return get<Swept>(apply(sweep_of(overdue()))); }
     // What a sweep would do now.
     Swept told();

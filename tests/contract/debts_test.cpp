@@ -13,7 +13,7 @@ class Debts : public StoreContract {
 protected:
     Debts() : StoreContract({.group_room = room, .unwritten = {}}) { worker_ = open_session(); }
 
-    static JobSpec waiting_for(JobId other, On on = On::success) {
+    static JobSpec waiting_for(JobId other, Trigger on = Trigger::success) {
         auto spec = Wanted::job();
         spec.after = {{other, on}};
         return spec;
@@ -84,7 +84,7 @@ TEST_P(Debts, who_joins_while_others_are_told_is_not_kept_waiting) {
 TEST_P(Debts, nobody_is_released_before_all_know_of_its_end) {
     auto spec = Wanted::once();
     const auto first = submit(spec);
-    const auto waiters = submit_all(crowd, waiting_for(first, On::failure));
+    const auto waiters = submit_all(crowd, waiting_for(first, Trigger::failure));
     const auto attempt = run_one(worker_);
     pass(timing.lease + timing.tick + seconds(1));
     pass(minutes(6));

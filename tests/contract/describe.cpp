@@ -14,9 +14,9 @@ std::string text(const std::optional<Instant<Clock>>& at) {
     return at ? fmt::format("{}", at->us) : "-";
 }
 
-std::string text(const Thing& thing) {
-    const auto* kind = thing.kind == Thing::Kind::key ? "key" : "limit";
-    return fmt::format("{}:{}/{}", kind, thing.tenant, thing.name);
+std::string text(const Permit& permit) {
+    const auto* kind = permit.kind == Permit::Kind::key ? "key" : "limit";
+    return fmt::format("{}:{}/{}", kind, permit.tenant, permit.name);
 }
 
 std::string text(const AttemptEnd& end) {
@@ -24,7 +24,7 @@ std::string text(const AttemptEnd& end) {
                        end.succeeded ? " succeeded" : "", to_string(end.ran), end.exit_code,
                        end.clean ? " clean" : "", end.reported ? " reported" : "",
                        end.alone ? " alone" : "", end.counted ? "" : " uncounted", text(end.at),
-                       end.matched, end.judge);
+                       end.matched, end.policy_fingerprint);
 }
 
 std::string text(const Terms& terms) {
@@ -79,9 +79,9 @@ std::string text(const RunView& r) {
         "  run job={} epoch={} session={} number={} {} {} clean={} order={} "
         "recalled={} confirm={} checkpoint={} counts={}{} inputs={} judge={}\n",
         r.attempt.job.value, r.attempt.epoch.value, r.session.value, r.assignment,
-        to_string(r.state), text(r.terms), r.clean, r.order ? to_string(*r.order) : "-", r.recalled,
-        r.confirm_deadline.us, r.checkpoint, counts, r.counts.did_not_run_in_a_row, text(r.inputs),
-        mark_of(judging_policy(r)));
+        to_string(r.state), text(r.terms), r.clean, r.kill_cause ? to_string(*r.kill_cause) : "-",
+        r.recalled, r.confirm_deadline.us, r.checkpoint, counts, r.counts.did_not_run_in_a_row,
+        text(r.inputs), fingerprint_of(deciding_policy(r)));
 }
 
 std::string text(AttemptKey attempt) {
@@ -198,7 +198,7 @@ std::string describe(const SessionView& s) {
         "unconfirmed={} deaf={} until={}\n",
         s.session.value, s.life, s.worker, s.open, s.stream, s.assignments, s.heartbeat,
         s.content_hash, s.seen, s.renewal, s.slots, s.draining ? " draining" : "",
-        s.lease_deadline.us, s.heard_at.us, s.policy ? mark_of(*s.policy) : 0,
+        s.lease_deadline.us, s.heard_at.us, s.policy ? fingerprint_of(*s.policy) : 0,
         s.hearing.unconfirmed.size(), s.hearing.wait.us, s.hearing.claims_from.us);
     for (const auto& run : s.runs) all += text(run);
     return all;
@@ -237,7 +237,7 @@ std::string describe(const RecoveryPage& page) {
 std::string describe(const OverdueView& overdue) {
     auto all = fmt::format("overdue {}\n", text(overdue.clock));
     for (const auto job : overdue.waiting) all += fmt::format("  wait job={}\n", job.value);
-    for (const auto& thing : overdue.free_things) all += "  free " + text(thing) + "\n";
+    for (const auto& permit : overdue.free_permits) all += "  free " + text(permit) + "\n";
     return all;
 }
 
@@ -276,7 +276,7 @@ std::string describe(const AuditView& audit) {
                            audit.fenced);
     for (const auto& job : audit.jobs) all += describe(job);
     for (const auto& h : audit.holders)
-        all += fmt::format("holder {} slot={} job={}\n", text(h.thing), h.slot, h.job.value);
+        all += fmt::format("holder {} slot={} job={}\n", text(h.permit), h.slot, h.job.value);
     return all;
 }
 

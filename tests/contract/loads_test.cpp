@@ -75,7 +75,7 @@ TEST_P(Loads, of_many_ends_that_free_keys_and_let_waiters_go_on) {
     const auto blocked = submit_many([](std::uint32_t i) { return Wanted::keyed(named(i)); });
     for (const auto id : ids) {
         auto spec = Wanted::job();
-        spec.after = {{id, On::success}};
+        spec.after = {{id, Trigger::success}};
         waiters.push_back(submit(spec));
     }
     const auto other = open_session({.name = "other", .slots = loaded_jobs});
@@ -147,7 +147,7 @@ TEST_P(Loads, are_bounded_and_whoever_waits_behind_them_has_its_turn) {
     std::vector<JobId> chain{submit(Wanted::job())};
     while (chain.size() < loaded_jobs) {
         auto spec = Wanted::job();
-        spec.after = {{chain.back(), On::success}};
+        spec.after = {{chain.back(), Trigger::success}};
         chain.push_back(submit(spec));
     }
     auto reply = commit({Cancel{chain.front()}});

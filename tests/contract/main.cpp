@@ -69,7 +69,7 @@ int list_bugs() {
     return 0;
 }
 
-bool let_loose([[maybe_unused]] Bug bug) {
+bool arm_bug([[maybe_unused]] Bug bug) {
 #ifdef PERDURE_ZOO
     perdure::zoo_bug = bug;
     return true;
@@ -85,7 +85,7 @@ int main(int count, char** arguments) {
     if (count == 2 && std::string_view(arguments[1]) == "--bugs") return list_bugs();
     if (count == 3 && std::string_view(arguments[1]) == "--bug") {
         const auto bug = perdure::bug_named(arguments[2]);
-        if (!bug || !let_loose(*bug)) {
+        if (!bug || !arm_bug(*bug)) {
             std::fprintf(stderr, "there is no bug `%s` in this program\n", arguments[2]);
             return 2;
         }

@@ -53,7 +53,7 @@ TEST_P(StoreContract, cancelling_an_attempt_that_may_have_started_orders_its_kil
         EXPECT_EQ(cancelled.kind, CancelKind::order_kill);
         EXPECT_EQ(cancelled.running, attempt);
         EXPECT_EQ(cancelled.session, worker);
-        EXPECT_EQ(job(id).run->order, Cause::cancelled);
+        EXPECT_EQ(job(id).run->kill_cause, Cause::cancelled);
         EXPECT_TRUE(start(worker, attempt).has_value());  // it runs; its report decides
     }
 }

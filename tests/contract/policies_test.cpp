@@ -13,7 +13,7 @@ JobSpec with_rules(std::vector<CustomRule> rules) {
 }
 
 CustomRule twice_on_try_later() {
-    return {.exit_codes = {try_later}, .times = 2, .then = Then::quarantine};
+    return {.exit_codes = {try_later}, .times = 2, .then = LastResort::quarantine};
 }
 
 std::uint8_t matched(const AttemptView& attempt) { return attempt.end->matched; }
@@ -36,7 +36,7 @@ TEST_P(StoreContract, a_rule_judges_as_often_as_it_says_and_then_ends_the_job) {
 TEST_P(StoreContract, the_first_rule_that_fits_judges) {
     const auto worker = open_session();
     CustomRule rest{.causes = {Cause::exit}, .times = 5, .wait = seconds(30)};
-    const auto id = submit(with_rules({{.exit_codes = {3}, .then = Then::quarantine}, rest}));
+    const auto id = submit(with_rules({{.exit_codes = {3}, .then = LastResort::quarantine}, rest}));
     finish(worker, run_one(worker), exit_with(4));
     EXPECT_EQ(state(id), JobState::scheduled);
     EXPECT_EQ(matched(last_attempt(id)), 2);
@@ -140,7 +140,7 @@ std::shared_ptr<const PolicyChoice> worker_policy(PolicyName base, std::vector<C
 }
 
 std::shared_ptr<const PolicyChoice> patient_worker() {
-    return worker_policy(PolicyName::standard,
+    return worker_policy(PolicyName::default_,
                          {{.causes = {Cause::exit, Cause::worker_lost}, .times = 2}});
 }
 
@@ -161,7 +161,7 @@ TEST_P(StoreContract, the_policy_of_a_worker_judges_what_has_inherited_the_serve
         EXPECT_EQ(state(id), by_worker ? JobState::ready : JobState::failed) << name;
         EXPECT_EQ(last_attempt(id).rule, by_worker ? "custom/1" : "default/own_failure") << name;
         EXPECT_EQ(matched(last_attempt(id)), by_worker ? 1 : 0) << name;
-        EXPECT_EQ(last_attempt(id).end->judge != 0, by_worker) << name;
+        EXPECT_EQ(last_attempt(id).end->policy_fingerprint != 0, by_worker) << name;
     }
 }
 
@@ -173,7 +173,7 @@ TEST_P(StoreContract, the_policy_of_a_worker_is_stored_with_its_session) {
     run_one(worker);
     ASSERT_TRUE(session(worker).policy);
     EXPECT_EQ(*session(worker).policy, policy);
-    EXPECT_EQ(judging_policy(session(worker).runs.front()).custom, "patient");
+    EXPECT_EQ(deciding_policy(session(worker).runs.front()).custom, "patient");
     EXPECT_EQ(send_heartbeat(worker).answer, HeartbeatAnswer::accept);
     EXPECT_EQ(*session(worker).policy, policy) << "also when its row was written again";
     EXPECT_FALSE(session(open_session({.name = "plain"})).policy);
@@ -221,7 +221,7 @@ TEST_P(StoreContract, every_workers_policy_counts_all_ends) {
     // The same rule in another place, and another one in its place.
     const auto other = open_session(
         {.name = "other",
-         .policy = worker_policy(PolicyName::standard, {{.causes = {Cause::oom}, .times = 5},
+         .policy = worker_policy(PolicyName::default_, {{.causes = {Cause::oom}, .times = 5},
                                                         {.causes = {Cause::exit}, .times = 1}})});
     const auto attempt = run_one(other);
     ASSERT_TRUE(job(id).run);
@@ -235,7 +235,7 @@ TEST_P(StoreContract, every_workers_policy_counts_all_ends) {
 TEST_P(StoreContract, a_worker_without_a_policy_counts_what_others_have_judged) {
     const auto patient =
         open_session({.name = "patient",
-                      .policy = worker_policy(PolicyName::standard,
+                      .policy = worker_policy(PolicyName::default_,
                                               {{.causes = {Cause::crash_signal}, .times = 9}})});
     const auto id = submit(chosen_by(PolicyLevel::server));
     for (int run = 0; run < 2; ++run) {

@@ -47,7 +47,7 @@ TEST_P(Promotion, raising_a_limit_promotes_a_bounded_piece) {
     const auto reply = commit({DefineLimit{"default", "pool", many}});
     EXPECT_TRUE(reply.work_appeared);
     EXPECT_EQ(count(JobState::ready), promotion_window);
-    EXPECT_TRUE(overdue().free_things.empty());
+    EXPECT_TRUE(overdue().free_permits.empty());
 }
 
 TEST_P(Promotion, the_rest_is_claimed_behind_the_first) {
@@ -74,7 +74,7 @@ TEST_P(Promotion, the_rest_goes_on_when_the_first_leave_without_a_claim) {
         ASSERT_GT(count(JobState::ready), 0U) << i << " left, and nobody is offered the free limit";
         ASSERT_TRUE(apply(Cancel{first_ready()}).has_value());
         ASSERT_LE(count(JobState::ready), promotion_window);
-        ASSERT_TRUE(overdue().free_things.empty());
+        ASSERT_TRUE(overdue().free_permits.empty());
     }
     EXPECT_EQ(count(JobState::cancelled), many);
 }
@@ -106,7 +106,7 @@ TEST_P(Promotion, each_end_lets_one_more_of_those_who_wait_go_on) {
 TEST_P(Promotion, a_sweep_finds_nothing_to_repair) {
     define_limit("pool", many);
     sweep();
-    ASSERT_TRUE(apply(Sweep{.things = {{Thing::Kind::limit, "default", "pool"}}}).has_value());
+    ASSERT_TRUE(apply(Sweep{.permits = {{Permit::Kind::limit, "default", "pool"}}}).has_value());
     EXPECT_EQ(audit().repairs, 0U);
     EXPECT_EQ(count(JobState::ready), promotion_window);
 }

@@ -46,7 +46,7 @@ protected:
         }
         compare_catalogues();
         expect_sound(audit());
-        EXPECT_TRUE(overdue().free_things.empty());
+        EXPECT_TRUE(overdue().free_permits.empty());
     }
 
 private:
@@ -96,7 +96,7 @@ private:
         EXPECT_EQ(describe(*answer), describe(expected));
     }
 
-    On any_on() { return pick(std::array{On::success, On::failure, On::end}); }
+    Trigger any_on() { return pick(std::array{Trigger::success, Trigger::failure, Trigger::end}); }
 
     Callback callback(int depth) {
         auto wanted = Wanted::job();
@@ -174,7 +174,7 @@ private:
     std::shared_ptr<const PolicyChoice> worker_policy() {
         PolicyChoice policy{.level = PolicyLevel::worker};
         const CustomRule crashes{.causes = {Cause::crash_signal, Cause::worker_lost}, .times = 2};
-        const CustomRule exits{.causes = {Cause::exit}, .times = 2, .then = Then::quarantine};
+        const CustomRule exits{.causes = {Cause::exit}, .times = 2, .then = LastResort::quarantine};
         switch (below(4)) {
             case 0: return nullptr;
             case 1: policy.name = PolicyName::never; break;

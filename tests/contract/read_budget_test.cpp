@@ -95,7 +95,7 @@ protected:
         return ids;
     }
 
-    void look_for_damage() {
+    void find_damage() {
         for (std::string from;;) {
             const auto page = read(sqlite().damaged(from));
             EXPECT_TRUE(page.rows.empty()) << page.rows.front().table << page.rows.front().why;
@@ -140,7 +140,7 @@ TEST_P(RowBudgetOfReads, lists_of_jobs_in_as_many_queues) {
         const auto all = std::accumulate(jobs.begin(), jobs.end(), std::uint64_t{0});
         EXPECT_EQ(all, line.queue == "q7" ? 2U : 1U) << line.queue;
     }
-    look_for_damage();
+    find_damage();
     // All of them are due at once, each in a line of its own.
     pass(days(8));
     EXPECT_EQ(read(store().overdue(wall, 1'000)).waiting.size(), 1'000U);
@@ -185,7 +185,7 @@ TEST_P(RowBudgetOfReads, whatever_runs_and_holds) {
     }
     ASSERT_EQ(limits.size(), 1U);
     EXPECT_EQ(limits.front().taken, rows_of_each);
-    EXPECT_EQ(read(sqlite().holders({Thing::Kind::limit, "default", "pool"}, 10)).size(), 10U);
+    EXPECT_EQ(read(sqlite().holders({Permit::Kind::limit, "default", "pool"}, 10)).size(), 10U);
     EXPECT_EQ(listed({.states = {JobState::starting}}).size(), ids.size());
     EXPECT_TRUE(listed({.states = {JobState::running}}).empty());
     EXPECT_EQ(read(store().owner(session)).session, session);
@@ -286,7 +286,7 @@ TEST_P(RowBudgetOfReads, one_job_with_as_many_attempts) {
     EXPECT_EQ(read(store().jobs({id}, only(Epoch{7}))).front().attempts.size(), 1U);
     EXPECT_EQ(listed({}), std::set{id});
     read(store().audit({}, 1'000));
-    look_for_damage();
+    find_damage();
     // What is heard of an old attempt, and of an older one, costs no more than these two.
     const auto late = change(
         {Report{worker, {id, Epoch{90'000}}, evicted}, Report{worker, {id, Epoch{7}}, evicted}},
@@ -300,7 +300,7 @@ TEST_P(RowBudgetOfReads, one_job_with_as_many_attempts) {
     EXPECT_TRUE(reply.owes);
     for (int i = 0; i < 100 && reply.owes; ++i) reply = change({Sweep{}});
     EXPECT_FALSE(reply.owes);
-    look_for_damage();
+    find_damage();
 }
 
 TEST_P(RowBudgetOfReads, a_pause_over_as_many_that_keep_their_keys) {

@@ -142,50 +142,50 @@ TEST_P(StoreContract, a_group_that_leaves_one_out_is_fenced_and_does_nothing) {
 TEST_P(StoreContract, a_group_of_an_unknown_server_is_fenced) {
     const TestServer stranger{.id = ServerId{next_id()}};
     EXPECT_TRUE(run(store().commit(group(stranger, {}))).is(Errc::fenced));
-    EXPECT_TRUE(run(store().settle_unknown(stranger.id, 0)).is(Errc::fenced));
+    EXPECT_TRUE(run(store().resolve_unknown(stranger.id, 0)).is(Errc::fenced));
 }
 
 TEST_P(StoreContract, each_server_counts_its_own_groups) {
     commit(server, {});
     commit(server, {});
     commit(other_server, {});
-    EXPECT_EQ(run(store().settle_unknown(server.id, 0))->last_group, 2U);
-    EXPECT_EQ(run(store().settle_unknown(other_server.id, 0))->last_group, 1U);
+    EXPECT_EQ(run(store().resolve_unknown(server.id, 0))->last_group, 2U);
+    EXPECT_EQ(run(store().resolve_unknown(other_server.id, 0))->last_group, 1U);
 }
 
 TEST_P(StoreContract, settling_tells_that_the_lost_group_has_committed) {
     commit({submit_of(Wanted::job())});
-    const auto settled = run(store().settle_unknown(server.id, server.fence));
-    ASSERT_TRUE(settled.has_value());
-    EXPECT_EQ(settled->last_group, 1U);
-    EXPECT_EQ(settled->fence, server.fence + 1);
+    const auto last = run(store().resolve_unknown(server.id, server.fence));
+    ASSERT_TRUE(last.has_value());
+    EXPECT_EQ(last->last_group, 1U);
+    EXPECT_EQ(last->fence, server.fence + 1);
 }
 
 TEST_P(StoreContract, a_lost_group_cannot_commit_after_it_was_settled) {
     const auto lost = group(server, {submit_of(Wanted::job())});
-    const auto settled = run(store().settle_unknown(server.id, server.fence));
-    ASSERT_TRUE(settled.has_value());
-    EXPECT_EQ(settled->last_group, 0U);
+    const auto last = run(store().resolve_unknown(server.id, server.fence));
+    ASSERT_TRUE(last.has_value());
+    EXPECT_EQ(last->last_group, 0U);
     EXPECT_TRUE(run(store().commit(lost)).is(Errc::fenced));
     EXPECT_TRUE(audit().jobs.empty());
 
-    server.fence = settled->fence;
+    server.fence = last->fence;
     commit({submit_of(Wanted::job())});
     EXPECT_EQ(audit().jobs.size(), 1U);
 }
 
 TEST_P(StoreContract, settling_twice_gives_the_same_answer) {
-    const auto first = run(store().settle_unknown(server.id, 0));
-    const auto second = run(store().settle_unknown(server.id, 0));
+    const auto first = run(store().resolve_unknown(server.id, 0));
+    const auto second = run(store().resolve_unknown(server.id, 0));
     EXPECT_EQ(first->fence, second->fence);
     EXPECT_EQ(first->last_group, second->last_group);
 }
 
 TEST_P(StoreContract, settling_with_a_fence_that_was_never_ours_is_fenced) {
-    EXPECT_TRUE(run(store().settle_unknown(server.id, 5)).is(Errc::fenced));
-    ASSERT_TRUE(run(store().settle_unknown(server.id, 0)).has_value());
-    ASSERT_TRUE(run(store().settle_unknown(server.id, 1)).has_value());
-    EXPECT_TRUE(run(store().settle_unknown(server.id, 0)).is(Errc::fenced));
+    EXPECT_TRUE(run(store().resolve_unknown(server.id, 5)).is(Errc::fenced));
+    ASSERT_TRUE(run(store().resolve_unknown(server.id, 0)).has_value());
+    ASSERT_TRUE(run(store().resolve_unknown(server.id, 1)).has_value());
+    EXPECT_TRUE(run(store().resolve_unknown(server.id, 0)).is(Errc::fenced));
 }
 
 TEST_P(StoreContract, changes_of_a_group_are_applied_in_their_order) {

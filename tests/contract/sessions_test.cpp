@@ -337,7 +337,7 @@ TEST_P(StoreContract, a_takeover_keeps_kill_orders_and_cleanness) {
     ASSERT_TRUE(progress(worker, attempt, Progress::Kind::checkpoint, "x").has_value());
     ASSERT_TRUE(apply(Cancel{id}).has_value());
     ASSERT_TRUE(apply(takeover_of(worker, {})).has_value());
-    EXPECT_EQ(job(id).run->order, Cause::cancelled);
+    EXPECT_EQ(job(id).run->kill_cause, Cause::cancelled);
     EXPECT_TRUE(job(id).run->clean);
 }
 

@@ -176,7 +176,7 @@ TEST_P(StoreContract, a_batch_with_several_faults_is_refused_for_the_first) {
     twin.idempotency_key = "twin";
     auto bad_twin = Wanted::limited("nobody-defined-it");
     bad_twin.idempotency_key = "twin";
-    bad_twin.after = {{JobId{next_id()}, On::end}};
+    bad_twin.after = {{JobId{next_id()}, Trigger::end}};
     auto waits = Wanted::job();
     waits.after = bad_twin.after;
     auto unlimited_waits = Wanted::limited("nobody-defined-it");

@@ -263,8 +263,8 @@ TEST_P(StoreContract, an_ordered_kill_is_shown_until_the_report_decides) {
     const auto attempt = run_one(worker);
     pass(seconds(1));
     sweep();
-    EXPECT_EQ(job(id).run->order, Cause::timeout_total);
-    EXPECT_EQ(session(worker).runs.front().order, Cause::timeout_total);
+    EXPECT_EQ(job(id).run->kill_cause, Cause::timeout_total);
+    EXPECT_EQ(session(worker).runs.front().kill_cause, Cause::timeout_total);
     const auto told = send_heartbeat(worker).kill;
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].attempt, attempt);
@@ -282,7 +282,7 @@ TEST_P(StoreContract, no_other_order_replaces_a_cancel) {
     ASSERT_TRUE(apply(Cancel{id}).has_value());
     pass(seconds(1));
     sweep();
-    EXPECT_EQ(job(id).run->order, Cause::cancelled);
+    EXPECT_EQ(job(id).run->kill_cause, Cause::cancelled);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST_P(StoreContract, the_total_timeout_orders_the_kill_of_a_job_that_runs) {
     ASSERT_EQ(overdue().waiting.size(), 1U);
     sweep();
     EXPECT_EQ(state(id), JobState::running);
-    EXPECT_EQ(job(id).run->order, Cause::timeout_total);
+    EXPECT_EQ(job(id).run->kill_cause, Cause::timeout_total);
     EXPECT_TRUE(overdue().waiting.empty()) << "once is enough";
 }
 

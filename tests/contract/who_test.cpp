@@ -39,10 +39,10 @@ TEST_P(WhoContract, a_job_keeps_who_submitted_it) {
 
 TEST_P(WhoContract, a_callback_is_whose_who_has_asked_for_it) {
     auto wanted = Wanted::job();
-    wanted.callbacks = {{On::end, std::make_shared<const JobSpec>(Wanted::job())}};
+    wanted.callbacks = {{Trigger::end, std::make_shared<const JobSpec>(Wanted::job())}};
     const auto id = submit(by(ann, wanted));
     const AddCallback added{
-        JobId{next_id()}, id, {On::end, std::make_shared<const JobSpec>(by(root))}};
+        JobId{next_id()}, id, {Trigger::end, std::make_shared<const JobSpec>(by(root))}};
     ASSERT_TRUE(apply(added));
     ASSERT_TRUE(apply(Cancel{id, "bob"}));
     const auto made = job(id).made;

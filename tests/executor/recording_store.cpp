@@ -81,12 +81,12 @@ Task<Result<ServerOpened>> RecordingStore::open_server(ServerId server, WallTime
     co_return opened;
 }
 
-Task<Result<Settled>> RecordingStore::settle_unknown(ServerId server, std::uint64_t fence) {
-    auto settled = co_await inner_.settle_unknown(server, fence);
-    if (settled)
+Task<Result<LastGroup>> RecordingStore::resolve_unknown(ServerId server, std::uint64_t fence) {
+    auto last = co_await inner_.resolve_unknown(server, fence);
+    if (last)
         trace_.add(fmt::format("settle unknown fence {} = last group {} fence {}", fence,
-                               settled->last_group, settled->fence));
-    co_return settled;
+                               last->last_group, last->fence));
+    co_return last;
 }
 
 Task<Result<ServiceView>> RecordingStore::service() {

@@ -25,7 +25,7 @@ public:
 
     Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override;
     Task<Result<GroupReply>> commit(Group group) override;
-    Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
+    Task<Result<LastGroup>> resolve_unknown(ServerId server, std::uint64_t fence) override;
     Task<Result<ServiceView>> service() override;
     Task<Result<SessionView>> session(SessionId session, JobId runs_behind = {}) override;
     Task<Result<std::optional<SessionId>>> latest_session(StateDirectory directory) override;

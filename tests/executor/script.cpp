@@ -86,7 +86,7 @@ Task<std::string> hold_last(Play& play) {
     Hold change{play.submitted.back()};
     co_return in_words(co_await play.jobs().hold(std::move(change)));
 }
-Task<std::string> look_at_all(Play& play) {
+Task<std::string> read_all(Play& play) {
     std::string text;
     for (const auto id : play.submitted) {
         auto view = co_await play.jobs().job(id);
@@ -184,7 +184,7 @@ Script whole_script() {
     Script script;
     script[2] = {{define_pool, submit_plain, submit_nameless, submit_with_key}, {}};
     script[3] = {{submit_with_key, submit_other_body, submit_limited, submit_limited}, {}};
-    script[4] = {{submit_once, submit_short_lived, cancel_unknown, look_at_all}, {}};
+    script[4] = {{submit_once, submit_short_lived, cancel_unknown, read_all}, {}};
     script[5] = {{open_session, submit_plain}, {}};
     script[6] = {{open_stream, open_earlier_life}, {}};
     // In one group, and not in this order: renewals first, submits last.
@@ -196,11 +196,11 @@ Script whole_script() {
     script[15] = {{submit_plain, submit_poison, submit_once, heartbeat}, {}};
     script[16] = {{ask_for_all, last_asks_for_another_try}, {}};
     script[17] = {{submit_plain, claim}, StoreFault::down};
-    script[18] = {{look_at_all}, StoreFault::down};  // it hits the next tick
+    script[18] = {{read_all}, StoreFault::down};  // it hits the next tick
     script[20] = {{claim, heartbeat}, {}};
-    script[21] = {{ask_for_all, look_at_all}, {}};
+    script[21] = {{ask_for_all, read_all}, {}};
     // Then silence: the lease ends, and the sweep settles what the session had.
-    script[50] = {{heartbeat, claim, look_at_all}, {}};
+    script[50] = {{heartbeat, claim, read_all}, {}};
     return script;
 }
 

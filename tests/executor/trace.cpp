@@ -136,7 +136,7 @@ std::string Trace::of(const ChangeReply& reply) {
 std::string Trace::of(const OverdueView& view) {
     std::string text = fmt::format("tick {}", view.clock.tick);
     for (const auto job : view.waiting) text += " wait " + name(job);
-    return text + fmt::format(" free {}", view.free_things.size());
+    return text + fmt::format(" free {}", view.free_permits.size());
 }
 
 std::string Trace::of(const SessionView& view) {

@@ -9,7 +9,7 @@
 
 namespace {
 
-bool let_loose([[maybe_unused]] std::string_view name) {
+bool arm_bug([[maybe_unused]] std::string_view name) {
 #ifdef PERDURE_ZOO
     const auto bug = perdure::bug_named(name);
     if (bug) perdure::zoo_bug = *bug;
@@ -24,7 +24,7 @@ bool let_loose([[maybe_unused]] std::string_view name) {
 int main(int count, char** arguments) {
     testing::InitGoogleTest(&count, arguments);
     const bool has_bug = count == 3 && std::string_view(arguments[1]) == "--bug";
-    if (count == 1 || (has_bug && let_loose(arguments[2]))) return RUN_ALL_TESTS();
+    if (count == 1 || (has_bug && arm_bug(arguments[2]))) return RUN_ALL_TESTS();
     std::fprintf(stderr, "usage: %s [--bug NAME (a bug of this program)]\n", arguments[0]);
     return 2;
 }

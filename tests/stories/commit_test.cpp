@@ -12,7 +12,7 @@ TEST(CommitStory, what_a_read_back_has_shown_and_a_failover_lost_is_committed_ag
     story.run_until_kept();
     const auto standby = story.snapshot();
     story.break_off(reply_to_commit_of("submit"));
-    story.keep(reply_to_commit_of("settle_unknown"));
+    story.keep(reply_to_commit_of("resolve_unknown"));
     story.deliver_kept();
     story.run_until_kept();
 

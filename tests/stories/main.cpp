@@ -13,7 +13,7 @@
 
 namespace {
 
-bool let_loose([[maybe_unused]] std::string_view name) {
+bool arm_bug([[maybe_unused]] std::string_view name) {
 #ifdef PERDURE_ZOO
     const auto bug = perdure::bug_named(name);
     if (bug) perdure::zoo_bug = *bug;
@@ -24,7 +24,7 @@ bool let_loose([[maybe_unused]] std::string_view name) {
 }
 
 bool understand(std::string_view option, const char* value) {
-    if (option == "--bug") return let_loose(value);
+    if (option == "--bug") return arm_bug(value);
     if (option != "--seed") return false;
     perdure::sim::default_seed = std::strtoull(value, nullptr, 10);
     return true;

@@ -123,17 +123,17 @@ Task<Response> show_account(Api& api, const Request& request) {
     wanted.by = by.value_or(By::queue);
     if (const auto since = query.text("since")) {
         const auto at = time_value(*since);
-        if (!at) query.misfit("since", "must be a time like 2026-11-15T09:30:00Z");
+        if (!at) query.parse_error("since", "must be a time like 2026-11-15T09:30:00Z");
         wanted.since = at.value_or(WallTime{});
     }
     // Not from the very beginning, where other rows than jobs stand.
     AuditPlace from{.job = JobId{1}};
     if (const auto after = query.text("after")) {
         const auto id = JobId::parse(*after);
-        if (!id) query.misfit("after", "must be what `next` said");
+        if (!id) query.parse_error("after", "must be what `next` said");
         from.job = id.value_or(from.job);
     }
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     Sums sums;
     std::optional<JobId> next;
     PageWalk walk(api, request);

@@ -41,22 +41,22 @@ Task<Response> deal(Api& api, const Request& request, QuarantineAction action, b
     co_return about(*id, "state", to_string(job->state));
 }
 
-struct RetryWish {
+struct RetryRequest {
     std::optional<std::string> idempotency_key;
     std::optional<Duration> keep_key;
 };
 constexpr std::array retry_fields = {
-    JsonField<RetryWish>{"idempotency_key",
-                         [](const JsonCursor& at, RetryWish& w) { at.read(w.idempotency_key); }},
-    JsonField<RetryWish>{"keep_key",
-                         [](const JsonCursor& at, RetryWish& w) { at.read(w.keep_key); }},
+    JsonField<RetryRequest>{"idempotency_key", [](const JsonCursor& at,
+                                                  RetryRequest& w) { at.read(w.idempotency_key); }},
+    JsonField<RetryRequest>{"keep_key",
+                            [](const JsonCursor& at, RetryRequest& w) { at.read(w.keep_key); }},
 };
 
-struct ReleaseWish {
+struct ReleaseRequest {
     bool may_still_run = false;
 };
-constexpr std::array release_fields = {JsonField<ReleaseWish>{
-    "may_still_run", [](const JsonCursor& at, ReleaseWish& w) { at.read(w.may_still_run); }}};
+constexpr std::array release_fields = {JsonField<ReleaseRequest>{
+    "may_still_run", [](const JsonCursor& at, ReleaseRequest& w) { at.read(w.may_still_run); }}};
 
 struct DiscardRequest {
     bool damaged = false;
@@ -70,11 +70,11 @@ constexpr std::array discard_fields = {
 };
 
 // All rows of a job that cannot be understood, and what it has printed (C9).
-Task<Response> discard_damaged(Api& api, const Request& request, DiscardRequest wish) {
+Task<Response> discard_damaged(Api& api, const Request& request, DiscardRequest wanted) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
     if (!api.options.damage) co_return problem(error(Errc::conflict, "it is not damaged"));
-    DiscardDamaged what{"job", id->text(), wish.may_still_run};
+    DiscardDamaged what{"job", id->text(), wanted.may_still_run};
     auto done = co_await api.options.damage->discard(std::move(what));
     if (!done) co_return problem(done.error());
     api.log.write(Level::warn, "a damaged job was discarded by a person", "job", id->text());
@@ -93,7 +93,7 @@ Task<Result<std::vector<After>>> awaited_again(Api& api, const Request& request,
         auto other = co_await read_job(api, terms_of(request), row.after.job);
         if (other.is(Errc::not_found)) continue;
         if (!other) co_return other.error();
-        others.push_back({row.after.job, On::end});
+        others.push_back({row.after.job, Trigger::end});
     }
     co_return others;
 }
@@ -103,7 +103,7 @@ Task<Result<std::vector<After>>> awaited_again(Api& api, const Request& request,
 Task<Response> cancel_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     Cancel change{*id, request.who.name, request.by};
     auto cancelled = co_await api.server.jobs().cancel(std::move(change));
     if (!cancelled) co_return problem(cancelled.error());
@@ -114,7 +114,7 @@ Task<Response> cancel_job(Api& api, const Request& request) {
 Task<Response> hold_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     Hold change{*id, true, request.who.name};
     auto done = co_await api.server.jobs().hold(std::move(change));
     if (!done) co_return problem(done.error());
@@ -124,7 +124,7 @@ Task<Response> hold_job(Api& api, const Request& request) {
 Task<Response> unhold_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     Hold change{*id, false, request.who.name};
     auto done = co_await api.server.jobs().hold(std::move(change));
     if (!done) co_return problem(done.error());
@@ -135,9 +135,9 @@ Task<Response> unhold_job(Api& api, const Request& request) {
 Task<Response> retry_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
-    RetryWish wish;
-    if (const auto misfit = read_body<RetryWish>(request, retry_fields, wish))
-        co_return problem(*misfit);
+    RetryRequest wanted;
+    if (const auto parse_error = read_body<RetryRequest>(request, retry_fields, wanted))
+        co_return problem(*parse_error);
     auto job = co_await read_job(api, terms_of(request), *id);
     if (!job) co_return problem(job.error());
     if (!has_ended(job->state))
@@ -147,12 +147,12 @@ Task<Response> retry_job(Api& api, const Request& request) {
             error(Errc::conflict, "the job is in quarantine: release, accept or discard it"));
     auto others = co_await awaited_again(api, request, *job);
     if (!others) co_return problem(others.error());
-    JobRequest again{.spec = *job->spec, .policy = PolicyWish::settled};
+    JobRequest again{.spec = *job->spec, .policy = PolicyOrigin::frozen};
     again.spec.run_at.reset();
     again.spec.callback_of.reset();
     again.spec.after = std::move(*others);
-    again.spec.idempotency_key = wish.idempotency_key;
-    again.spec.keep_key = wish.keep_key;
+    again.spec.idempotency_key = wanted.idempotency_key;
+    again.spec.keep_key = wanted.keep_key;
     again.spec.retry_of = *id;
     auto submitted = co_await api.server.jobs().submit(std::move(again), api.clock.wall());
     if (!submitted) co_return problem(submitted.error());
@@ -163,22 +163,22 @@ Task<Response> retry_job(Api& api, const Request& request) {
 }
 
 Task<Response> release_job(Api& api, const Request& request) {
-    ReleaseWish wish;
-    if (const auto misfit = read_body<ReleaseWish>(request, release_fields, wish))
-        co_return problem(*misfit);
-    co_return co_await deal(api, request, QuarantineAction::release, wish.may_still_run);
+    ReleaseRequest wanted;
+    if (const auto parse_error = read_body<ReleaseRequest>(request, release_fields, wanted))
+        co_return problem(*parse_error);
+    co_return co_await deal(api, request, QuarantineAction::release, wanted.may_still_run);
 }
 
 Task<Response> accept_job(Api& api, const Request& request) {
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     co_return co_await deal(api, request, QuarantineAction::accept, false);
 }
 
 Task<Response> discard_job(Api& api, const Request& request) {
-    DiscardRequest wish;
-    if (const auto misfit = read_body<DiscardRequest>(request, discard_fields, wish))
-        co_return problem(*misfit);
-    if (wish.damaged) co_return co_await discard_damaged(api, request, wish);
+    DiscardRequest wanted;
+    if (const auto parse_error = read_body<DiscardRequest>(request, discard_fields, wanted))
+        co_return problem(*parse_error);
+    if (wanted.damaged) co_return co_await discard_damaged(api, request, wanted);
     co_return co_await deal(api, request, QuarantineAction::discard, false);
 }
 

@@ -14,21 +14,21 @@ struct WantedCallback {
     Callback callback;
 };
 
-std::optional<Misfit> read_wanted(const std::string& body, const JobSpec& parent,
-                                  WantedCallback& into) {
+std::optional<ParseError> read_wanted(const std::string& body, const JobSpec& parent,
+                                      WantedCallback& into) {
     JsonTree root;
-    if (auto misfit = parse_strict(body, root)) return misfit;
+    if (auto parse_error = parse_strict(body, root)) return parse_error;
     Reading reading;
     const JsonCursor at(root, reading);
     at.members([&](std::string_view name, const JsonCursor& member) {
         if (name == "on") return read_enum(member, on_names, into.callback.on);
-        if (name != "job") return member.misfit("there is no such field");
+        if (name != "job") return member.parse_error("there is no such field");
         auto spec = std::make_shared<JobSpec>();
         read_callback(member, parent, *spec);
         into.callback.spec = std::move(spec);
     });
-    if (!into.callback.spec) at.misfit("`job` is missing: what shall be run?");
-    return reading.misfit;
+    if (!into.callback.spec) at.parse_error("`job` is missing: what shall be run?");
+    return reading.parse_error;
 }
 
 Response answer(JobId id, const CallbackAdded& added) {
@@ -47,12 +47,12 @@ Response answer(JobId id, const CallbackAdded& added) {
 Task<Response> add_callback(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
-    if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
+    if (const auto parse_error = QueryReader(request).finish()) co_return problem(*parse_error);
     auto parent = co_await read_job(api, terms_of(request), *id);
     if (!parent) co_return problem(parent.error());
     WantedCallback wanted;
-    if (const auto misfit = read_wanted(request.body, *parent->spec, wanted))
-        co_return problem(*misfit);
+    if (const auto parse_error = read_wanted(request.body, *parent->spec, wanted))
+        co_return problem(*parse_error);
     if (const auto fault = find_fault_of_callback(*wanted.callback.spec, *parent->spec))
         co_return problem(fault->error, fault->field.empty() ? "$.job" : "$.job." + fault->field);
     auto asked = *wanted.callback.spec;

@@ -54,8 +54,8 @@ Response no_backups() {
 
 Task<Response> start_backup(Api& api, const Request& request) {
     BackupWanted wanted;
-    if (const auto misfit = read_body<BackupWanted>(request, backup_fields, wanted))
-        co_return problem(*misfit);
+    if (const auto parse_error = read_body<BackupWanted>(request, backup_fields, wanted))
+        co_return problem(*parse_error);
     if (!api.options.backups) co_return no_backups();
     if (auto started = api.options.backups->start(wanted.path); !started)
         co_return problem(started.error());
@@ -66,7 +66,7 @@ Task<Response> start_backup(Api& api, const Request& request) {
 }
 
 Task<Response> show_backup(Api& api, const Request& request) {
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     if (!api.options.backups) co_return no_backups();
     co_return show(api.options.backups->status());
 }

@@ -18,7 +18,7 @@ constexpr std::size_t damaged_max = 1'000;
 
 Error has_gone() { return error(Errc::overloaded, "nobody waits for it any more"); }
 
-Task<Result<Audit>> look_once(Api& api, const Request& request) {
+Task<Result<Audit>> read_audit(Api& api, const Request& request) {
     Audit audit;
     for (AuditPlace after;;) {
         if (terms_of(request).is_given_up()) co_return has_gone();
@@ -42,7 +42,7 @@ Task<Result<Audit>> look_once(Api& api, const Request& request) {
 }
 
 // Rows of all tables that cannot be understood.
-Task<Result<std::vector<Damaged>>> look_for_damage(Api& api, const Request& request) {
+Task<Result<std::vector<Damaged>>> find_damage(Api& api, const Request& request) {
     std::vector<Damaged> all;
     if (!api.options.damage) co_return all;
     std::string from;
@@ -95,8 +95,8 @@ constexpr std::array discard_row_fields = {
 
 Task<Response> discard_row(Api& api, const Request& request) {
     DiscardDamaged what;
-    if (const auto misfit = read_body<DiscardDamaged>(request, discard_row_fields, what))
-        co_return problem(*misfit);
+    if (const auto parse_error = read_body<DiscardDamaged>(request, discard_row_fields, what))
+        co_return problem(*parse_error);
     if (!api.options.damage) co_return problem(error(Errc::conflict, "nothing is damaged"));
     auto done = co_await api.options.damage->discard(what);
     if (!done) co_return problem(done.error());
@@ -115,16 +115,16 @@ Task<Response> discard_row(Api& api, const Request& request) {
 // Ranges are read one after another, and a job may move in between: only what is seen twice, a
 // second apart, is a problem.
 Task<Response> check_store(Api& api, const Request& request) {
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
-    auto damaged = co_await look_for_damage(api, request);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
+    auto damaged = co_await find_damage(api, request);
     if (!damaged) co_return problem(damaged.error());
-    auto first = co_await look_once(api, request);
+    auto first = co_await read_audit(api, request);
     if (!first) co_return problem(first.error());
     const auto suspected = first->problems();
     if (suspected.empty()) co_return show(*first, {}, *damaged);
     const auto alarm = api.clock.make_alarm();
     co_await alarm->wait(second_look);
-    auto second = co_await look_once(api, request);
+    auto second = co_await read_audit(api, request);
     if (!second) co_return problem(second.error());
     co_return show(*second, seen_twice(suspected, second->problems()), *damaged);
 }

@@ -35,16 +35,16 @@ bool runs_again_after_loss(const RunView& run) {
     const auto decision = decide_recovery({.state = run.state,
                                            .terms = run.terms,
                                            .clean = run.clean,
-                                           .order = run.order,
+                                           .kill_cause = run.kill_cause,
                                            .clock = {.now = ServiceTime{INT64_MAX}}});
     if (!decision.end) return false;
-    const auto policy = judging_policy(run);
+    const auto policy = deciding_policy(run);
     const auto end = judged(*decision.end, policy, nullptr);
     const auto next = decide_next({.end = end,
                                    .policy = policy,
                                    .effects = run.spec->effects,
                                    .counts = with(run.counts, end),
-                                   .cancel_requested = run.order == Cause::cancelled,
+                                   .cancel_requested = run.kill_cause == Cause::cancelled,
                                    .attempt = run.attempt});
     return next.kind != Next::Kind::ended;
 }
@@ -83,7 +83,7 @@ WhyFacts facts_of(const JobView& job, const ServiceTick& clock) {
         facts.asks = job.run->terms.asks;
         facts.hold = job.run->terms.release_after;
         facts.runs_again = runs_again_after_loss(*job.run);
-        facts.kill_ordered = job.run->order;
+        facts.kill_ordered = job.run->kill_cause;
     }
     return facts;
 }
@@ -116,8 +116,9 @@ void add_workers(const JobView& job, const std::vector<WorkerLine>& lines, WhyFa
 }
 
 // Who holds the key or limit: it runs, or keeps it while it is ready to run again at once.
-Task<Result<std::vector<std::string>>> holders_of(Api& api, const Request& request, Thing thing) {
-    auto found = co_await api.catalogue.holders(std::move(thing), holders_shown, terms_of(request));
+Task<Result<std::vector<std::string>>> holders_of(Api& api, const Request& request, Permit permit) {
+    auto found =
+        co_await api.catalogue.holders(std::move(permit), holders_shown, terms_of(request));
     if (!found) co_return found.error();
     std::vector<std::string> ids;
     for (const auto id : *found) ids.push_back(id.text());
@@ -135,7 +136,7 @@ Task<Result<bool>> is_paused(Api& api, const Request& request, const JobSpec& sp
     });
 }
 
-Task<Result<bool>> is_full(Api& api, const Request& request, Thing limit) {
+Task<Result<bool>> is_full(Api& api, const Request& request, Permit limit) {
     auto lines =
         co_await read_limits(api.catalogue, limit.tenant, limit.name, 1, terms_of(request));
     if (!lines) co_return lines.error();
@@ -144,21 +145,21 @@ Task<Result<bool>> is_full(Api& api, const Request& request, Thing limit) {
 }
 
 // All keys and limits that it needs and cannot have, not only the one that it is blocked on.
-Task<Result<std::vector<WhyThing>>> taken_things(Api& api, const Request& request, JobView job) {
-    std::vector<WhyThing> taken;
-    for (const auto& thing : things_of(*job.spec)) {
-        const bool is_key = thing.kind == Thing::Kind::key;
-        const bool is_it = job.blocked_on == thing;
+Task<Result<std::vector<WhyPermit>>> taken_permits(Api& api, const Request& request, JobView job) {
+    std::vector<WhyPermit> taken;
+    for (const auto& permit : permits_of(*job.spec)) {
+        const bool is_key = permit.kind == Permit::Kind::key;
+        const bool is_it = job.blocked_on == permit;
         if (!is_key && !is_it) {
-            auto full = co_await is_full(api, request, thing);
+            auto full = co_await is_full(api, request, permit);
             if (!full) co_return full.error();
             if (!*full) continue;
         }
-        auto holders = co_await holders_of(api, request, thing);
+        auto holders = co_await holders_of(api, request, permit);
         if (!holders) co_return holders.error();
         std::erase(*holders, job.id.text());
         if (is_key && !is_it && holders->empty()) continue;
-        const auto name = (is_key ? "key `" : "limit `") + thing.name + "`";
+        const auto name = (is_key ? "key `" : "limit `") + permit.name + "`";
         taken.push_back({name, std::move(*holders)});
     }
     co_return taken;
@@ -213,7 +214,7 @@ void write_history(JsonWriter& out, const JobView& job) {
 Task<Response> explain_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     const AttemptWindow newest{.max = history_shown};
     auto job = co_await read_job(api, terms_of(request), *id, newest);
     if (!job) co_return problem(job.error());
@@ -228,7 +229,7 @@ Task<Response> explain_job(Api& api, const Request& request) {
     facts.queue_paused = *paused;
     const bool waits = place_of(job->state).place != Place::run && !has_ended(job->state);
     if (waits && !job->kept_until) {
-        auto taken = co_await taken_things(api, request, *job);
+        auto taken = co_await taken_permits(api, request, *job);
         if (!taken) co_return problem(taken.error());
         facts.taken = std::move(*taken);
     }

@@ -59,7 +59,7 @@ void write_next(JsonWriter& out, const Next& next) {
 
 constexpr std::array<std::string_view, 4> then_states = {"failed", "quarantined", "expired",
                                                          "cancelled"};
-static_assert(static_cast<int>(Then::cancel) == 3);
+static_assert(static_cast<int>(LastResort::cancel) == 3);
 
 void write_line(JsonWriter& out, const Outlook& line, const PolicyChoice& policy) {
     const auto times = line.line.times;
@@ -126,7 +126,7 @@ Task<Response> explain_policy_of_job(Api& api, const Request& request) {
     if (!id) co_return problem(id.error());
     QueryReader query(request);
     auto worker = query.text("worker");
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     const JobQuery wanted{.job = *id};
     auto shown = co_await api.catalogue.job(wanted, terms_of(request));
     if (!shown) co_return problem(shown.error());
@@ -136,7 +136,7 @@ Task<Response> explain_policy_of_job(Api& api, const Request& request) {
     if (worker) {
         policy = on_worker(book, policy, *worker);
     } else if (job->run) {
-        policy = judging_policy(*job->run);
+        policy = deciding_policy(*job->run);
         const auto& names = shown->workers;
         if (const auto found = names.find(job->run->session); found != names.end())
             worker = found->second;
@@ -164,10 +164,10 @@ Task<Response> explain_policy_for(Api& api, const Request& request) {
     wanted.spec.kind = query.text("kind").value_or("");
     if (const auto name = query.text("policy")) {
         wanted.spec.policy.custom = *name;
-        wanted.policy = PolicyWish::chosen;
+        wanted.policy = PolicyOrigin::chosen;
     }
     const auto worker = query.text("worker");
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     const auto& book = api.server.jobs().book();
     const auto decided = decide_policy(book, wanted.spec, wanted.policy);
     if (decided.refused) co_return problem(error(Errc::invalid, decided.refused->what), "?policy");
@@ -185,14 +185,14 @@ Task<Response> explain_policy_for(Api& api, const Request& request) {
 }
 
 Task<Response> list_policies(Api& api, const Request& request) {
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     const auto& book = api.server.jobs().book();
     Response response;
     JsonWriter out(response.body);
     out.begin_object();
     out.key("policies");
     out.begin_array();
-    for (const auto name : {PolicyName::standard, PolicyName::never, PolicyName::forever}) {
+    for (const auto name : {PolicyName::default_, PolicyName::never, PolicyName::forever}) {
         out.begin_object();
         out.field("name", to_string(name));
         out.field("built_in", true);

@@ -102,7 +102,7 @@ Task<Response> carry_out(Api& api, Request request) {
 
 Task<Response> ask_inside(Api& api, const Request& request) {
     InsideCall call;
-    if (const auto misfit = from_json(request.body, call)) co_return problem(*misfit);
+    if (const auto parse_error = from_json(request.body, call)) co_return problem(*parse_error);
     auto job = co_await read_job(api, terms_of(request), call.attempt.job);
     if (job.is(Errc::not_found))
         co_return problem(error(Errc::fenced, "O1/not_the_running_attempt"));

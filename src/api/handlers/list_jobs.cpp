@@ -23,7 +23,7 @@ void read_states(QueryReader& query, std::vector<JobState>& into) {
             into.push_back(place.state);
             known = true;
         }
-        if (!known) query.misfit("state", "there is no state `" + std::string(name) + "`");
+        if (!known) query.parse_error("state", "there is no state `" + std::string(name) + "`");
     }
 }
 
@@ -37,17 +37,17 @@ JobFilter read_filter(QueryReader& query) {
     if (const auto before = query.text("ended_before")) {
         filter.ended_before = time_value(*before);
         if (!filter.ended_before)
-            query.misfit("ended_before", "must be a time like 2026-11-15T09:30:00Z");
+            query.parse_error("ended_before", "must be a time like 2026-11-15T09:30:00Z");
     }
     if (const auto undealt = query.text("undealt")) {
         filter.undealt = *undealt == "true";
         if (!filter.undealt && *undealt != "false")
-            query.misfit("undealt", "must be true or false");
+            query.parse_error("undealt", "must be true or false");
     }
     filter.limit = read_page_size(query);
     if (const auto before = query.text("before")) {
         filter.before = JobId::parse(*before);
-        if (!filter.before) query.misfit("before", "must be the id of a job");
+        if (!filter.before) query.parse_error("before", "must be the id of a job");
     }
     return filter;
 }
@@ -72,7 +72,7 @@ Task<Result<JobPage>> read_page(Api& api, const Request& request, JobFilter filt
 Task<Response> list_jobs(Api& api, const Request& request) {
     QueryReader query(request);
     auto filter = read_filter(query);
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     auto page = co_await read_page(api, request, std::move(filter));
     if (!page) co_return problem(page.error());
     Response response;

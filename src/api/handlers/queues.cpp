@@ -61,7 +61,7 @@ std::optional<Response> refuse_name(const std::string& name) {
 Task<Response> set_paused(Api& api, const Request& request, bool paused) {
     QueryReader query(request);
     PauseQueue pause{.tenant = query.tenant(), .queue = request.names.front(), .paused = paused};
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     if (auto refusal = refuse_name(pause.queue)) co_return std::move(*refusal);
     auto done = co_await api.server.jobs().pause(pause);
     if (!done) co_return problem(done.error());
@@ -74,15 +74,15 @@ Task<Response> set_paused(Api& api, const Request& request, bool paused) {
     co_return response;
 }
 
-struct LimitWish {
+struct LimitRequest {
     std::optional<std::uint32_t> max;
 };
 constexpr std::array limit_fields = {
-    JsonField<LimitWish>{"max", [](const JsonCursor& at, LimitWish& wish) {
-                             std::uint32_t max = 0;
-                             at.read_between(max, 1, limit_most);
-                             wish.max = max;
-                         }}};
+    JsonField<LimitRequest>{"max", [](const JsonCursor& at, LimitRequest& wanted) {
+                                std::uint32_t max = 0;
+                                at.read_between(max, 1, limit_most);
+                                wanted.max = max;
+                            }}};
 
 }  // namespace
 
@@ -91,7 +91,7 @@ Task<Response> list_queues(Api& api, const Request& request) {
     auto tenant = query.tenant();
     const auto limit = read_large_page_size(query);
     auto after = query.text("after");
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     auto page = co_await read_queue_page(api, request, std::move(tenant), std::move(after), limit);
     if (!page) co_return problem(page.error());
     Response response;
@@ -120,7 +120,7 @@ Task<Response> list_limits(Api& api, const Request& request) {
     // Behind this name: nothing comes between it and the same with one more character.
     auto from = query.text("after").value_or("");
     if (!from.empty()) from += '!';
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     const std::size_t one_more = limit + 1;
     auto lines = co_await read_limits(api.catalogue, std::move(tenant), std::move(from), one_more,
                                       terms_of(request));
@@ -148,13 +148,13 @@ Task<Response> list_limits(Api& api, const Request& request) {
 Task<Response> set_limit(Api& api, const Request& request) {
     QueryReader query(request);
     DefineLimit limit{.tenant = query.tenant(), .name = request.names.front()};
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     if (auto refusal = refuse_name(limit.name)) co_return std::move(*refusal);
-    LimitWish wish;
-    if (const auto misfit = read_body<LimitWish>(request, limit_fields, wish))
-        co_return problem(*misfit);
-    if (!wish.max) co_return problem(Misfit{"say how many: {\"max\": 5}", "$.max"});
-    limit.max = *wish.max;
+    LimitRequest wanted;
+    if (const auto parse_error = read_body<LimitRequest>(request, limit_fields, wanted))
+        co_return problem(*parse_error);
+    if (!wanted.max) co_return problem(ParseError{"say how many: {\"max\": 5}", "$.max"});
+    limit.max = *wanted.max;
     auto done = co_await api.server.jobs().define_limit(limit);
     if (!done) co_return problem(done.error());
     Response response;

@@ -40,10 +40,10 @@ std::uint32_t read_large_page_size(QueryReader& query) {
     return static_cast<std::uint32_t>(query.number("limit", page_max, 1, page_max));
 }
 
-std::optional<Misfit> expect_nothing(const Request& request) {
+std::optional<ParseError> expect_nothing(const Request& request) {
     struct Nothing {};
     Nothing nothing;
-    if (auto misfit = read_body<Nothing>(request, {}, nothing)) return misfit;
+    if (auto parse_error = read_body<Nothing>(request, {}, nothing)) return parse_error;
     return QueryReader(request).finish();
 }
 

@@ -25,14 +25,14 @@ Result<JobId> job_of(const Request& request);
 
 // Reads a JSON object with known fields; an empty body counts as {}.
 template <class T>
-std::optional<Misfit> read_body(const Request& request, std::span<const JsonField<T>> fields,
-                                T& into) {
+std::optional<ParseError> read_body(const Request& request, std::span<const JsonField<T>> fields,
+                                    T& into) {
     if (request.body.find_first_not_of(" \t\r\n") == std::string::npos) return std::nullopt;
     JsonTree root;
-    if (auto misfit = parse_strict(request.body, root)) return misfit;
+    if (auto parse_error = parse_strict(request.body, root)) return parse_error;
     Reading reading;
     read_fields<T>(JsonCursor(root, reading), fields, into);
-    return reading.misfit;
+    return reading.parse_error;
 }
 
 // Who asks, for the store.
@@ -73,11 +73,11 @@ void read_name(QueryReader& query, std::string_view what, std::span<const std::s
     if (!text) return;
     const auto found = std::find(names.begin(), names.end(), *text);
     if (found == names.end())
-        return query.misfit(what, "there is no " + std::string(what) + " `" + *text + "`");
+        return query.parse_error(what, "there is no " + std::string(what) + " `" + *text + "`");
     into = static_cast<Enum>(found - names.begin());
 }
 
 // For routes that take neither body nor parameters.
-std::optional<Misfit> expect_nothing(const Request& request);
+std::optional<ParseError> expect_nothing(const Request& request);
 
 }  // namespace perdure::handlers

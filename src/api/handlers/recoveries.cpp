@@ -20,14 +20,14 @@ RecoveryFilter read_recovery_filter(QueryReader& query) {
     RecoveryFilter filter{.tenant = query.tenant()};
     if (const auto job = query.text("job")) {
         filter.job = JobId::parse(*job);
-        if (!filter.job) query.misfit("job", "must be the id of a job");
+        if (!filter.job) query.parse_error("job", "must be the id of a job");
     }
     read_name(query, "cause", cause_names, filter.cause);
     read_name(query, "detector", detector_names, filter.detector);
     read_name(query, "incident", incident_names, filter.incident);
     if (const auto since = query.text("since")) {
         filter.since = time_value(*since);
-        if (!filter.since) query.misfit("since", "must be a time like 2026-11-15T09:30:00Z");
+        if (!filter.since) query.parse_error("since", "must be a time like 2026-11-15T09:30:00Z");
     }
     filter.limit = read_page_size(query);
     const auto before = query.number("before", 0, 1, std::uint64_t{1} << 62);
@@ -56,11 +56,11 @@ Task<Result<RecoveryPage>> read_recoveries(Api& api, const Request& request,
     co_return page;
 }
 
-struct RecoverWish {
+struct RecoverRequest {
     bool report_only = false;
 };
-constexpr std::array recover_fields = {JsonField<RecoverWish>{
-    "report_only", [](const JsonCursor& at, RecoverWish& w) { at.read(w.report_only); }}};
+constexpr std::array recover_fields = {JsonField<RecoverRequest>{
+    "report_only", [](const JsonCursor& at, RecoverRequest& w) { at.read(w.report_only); }}};
 
 std::string_view outcome_of(const SweepFinding& finding, bool carried_out) {
     if (!finding.acts) return "left_alone";
@@ -111,7 +111,7 @@ void write_healthy(JsonWriter& out, const Overview& overview, const SweepReport&
 Task<Response> list_recoveries(Api& api, const Request& request) {
     QueryReader query(request);
     auto filter = read_recovery_filter(query);
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     auto page = co_await read_recoveries(api, request, std::move(filter));
     if (!page) co_return problem(page.error());
     Response response;
@@ -128,19 +128,19 @@ Task<Response> list_recoveries(Api& api, const Request& request) {
 }
 
 Task<Response> recover_now(Api& api, const Request& request) {
-    RecoverWish wish;
-    if (const auto misfit = read_body<RecoverWish>(request, recover_fields, wish))
-        co_return problem(*misfit);
+    RecoverRequest wanted;
+    if (const auto parse_error = read_body<RecoverRequest>(request, recover_fields, wanted))
+        co_return problem(*parse_error);
     // First the counts: what is done below changes them.
     auto overview = co_await read_overview(api.catalogue, "default", terms_of(request));
     if (!overview) co_return problem(overview.error());
-    const auto how = wish.report_only ? SweepByHand::report_only : SweepByHand::carry_out;
+    const auto how = wanted.report_only ? SweepByHand::report_only : SweepByHand::carry_out;
     auto report = co_await api.server.sweeper().sweep_by_hand(how);
     if (!report) co_return problem(report.error());
     Response response;
     JsonWriter out(response.body);
     out.begin_object();
-    out.field("report_only", wish.report_only);
+    out.field("report_only", wanted.report_only);
     out.key("findings");
     out.begin_array();
     for (const auto& finding : report->findings) write_finding(out, finding, report->carried_out);

@@ -83,7 +83,7 @@ void append_workers(MetricsText& out, const Overview& overview) {
     out.single("perdure_slots_taken", gauge, "Slots that an attempt has.", running);
 }
 
-void append_damage(MetricsText& out, const DamageDesk* damage) {
+void append_damage(MetricsText& out, const DamageService* damage) {
     out.family("perdure_damaged_rows", MetricType::gauge,
                "Rows that could not be understood and were not removed.");
     if (!damage) return;
@@ -113,7 +113,7 @@ bool is_open_for_business(const Api& api) { return api.server.ready() && !api.st
 }  // namespace
 
 Task<Response> show_server(Api& api, const Request& request) {
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     Response response;
     JsonWriter out(response.body);
     out.begin_object();
@@ -139,7 +139,7 @@ Task<Response> is_ready(Api& api, const Request&) {
 Task<Response> show_metrics(Api& api, const Request& request) {
     QueryReader query(request);
     const auto tenant = query.tenant();
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     Response response{.content_type = "text/plain; version=0.0.4"};
     api.metrics.bytes_in_flight = api.bytes->in_flight();
     api.metrics.bytes_refused = api.bytes->refused();

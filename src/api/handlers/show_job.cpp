@@ -41,7 +41,7 @@ Response still(const JobView& job) {
 Task<Response> show_job(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     const JobQuery query{.job = *id, .attempts = {.max = attempts_usual}};
     auto shown = co_await api.catalogue.job(query, terms_of(request));
     if (shown.is(Errc::corrupt)) co_return show_damaged(*id, shown.error());
@@ -63,7 +63,7 @@ Task<Response> list_attempts(Api& api, const Request& request) {
     const auto before = query.number("before", UINT32_MAX, 1, UINT32_MAX);
     const AttemptWindow window{.before = Epoch{static_cast<std::uint32_t>(before)},
                                .max = read_page_size(query)};
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     const JobQuery wanted{.job = *id, .attempts = window};
     auto shown = co_await api.catalogue.job(wanted, terms_of(request));
     if (!shown) co_return problem(shown.error());
@@ -79,7 +79,7 @@ Task<Response> list_attempts(Api& api, const Request& request) {
 Task<Response> show_result(Api& api, const Request& request) {
     const auto id = job_of(request);
     if (!id) co_return problem(id.error());
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     auto job = co_await read_job(api, terms_of(request), *id);
     if (!job) co_return problem(job.error());
     if (has_ended(job->state)) co_return result_of(*job);
@@ -92,7 +92,7 @@ Task<Response> wait_for_job(Api& api, const Request& request, ChunkedBody& body)
     if (!id) co_return problem(id.error());
     QueryReader query(request);
     const auto patience = query.duration("for", wait_usual, wait_max);
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
 
     const auto until = api.clock.boot() + patience;
     const auto alarm = api.clock.make_alarm();

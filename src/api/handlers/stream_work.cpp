@@ -83,8 +83,8 @@ struct Detaching {
 Task<Response> stream_work(Api& api, const Request& request, ChunkedBody& body) {
     QueryReader query(request);
     const auto session = SessionId::parse(query.text("session").value_or(""));
-    if (!session) query.misfit("session", "must be the id of a session");
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (!session) query.parse_error("session", "must be the id of a session");
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
 
     const auto outbox = std::make_shared<StreamOutbox>(api.clock, body, api.bytes);
     const Detaching at_the_end{*outbox};

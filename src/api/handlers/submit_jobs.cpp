@@ -27,17 +27,17 @@ struct Wanted {
 
 void read_many(const JsonCursor& at, std::vector<JobRequest>& into) {
     at.members([&](std::string_view name, const JsonCursor& member) {
-        if (name != "jobs") return member.misfit("there is no such field beside `jobs`");
+        if (name != "jobs") return member.parse_error("there is no such field beside `jobs`");
         into.reserve(std::min(member.count(), jobs_max));
         member.elements([&](const JsonCursor& job) { read_job(job, into.emplace_back()); });
         if (into.empty() || into.size() > jobs_max)
-            member.misfit(fmt::format("must be a list of 1 to {} jobs", jobs_max));
+            member.parse_error(fmt::format("must be a list of 1 to {} jobs", jobs_max));
     });
 }
 
-std::optional<Misfit> read_wanted(const std::string& body, Wanted& wanted) {
+std::optional<ParseError> read_wanted(const std::string& body, Wanted& wanted) {
     JsonTree tree;
-    if (auto misfit = parse_strict(body, tree)) return misfit;
+    if (auto parse_error = parse_strict(body, tree)) return parse_error;
     Reading reading;
     const JsonCursor at(tree, reading);
     wanted.is_many = at.has("jobs");
@@ -45,7 +45,7 @@ std::optional<Misfit> read_wanted(const std::string& body, Wanted& wanted) {
         read_many(at, wanted.jobs);
     else
         read_job(at, wanted.jobs.emplace_back());
-    return reading.misfit;
+    return reading.parse_error;
 }
 
 std::string path_of_field(std::string path, std::string_view field) {
@@ -135,10 +135,10 @@ Task<Response> submit_many(Api& api, Wanted wanted, std::optional<ByAttempt> by)
 }  // namespace
 
 Task<Response> submit_jobs(Api& api, const Request& request) {
-    if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
+    if (const auto parse_error = QueryReader(request).finish()) co_return problem(*parse_error);
     if (const auto why = api.space.why_no_submits(api.clock.boot())) co_return problem(*why);
     Wanted wanted;
-    if (const auto misfit = read_wanted(request.body, wanted)) co_return problem(*misfit);
+    if (const auto parse_error = read_wanted(request.body, wanted)) co_return problem(*parse_error);
     if (auto refusal = refuse_tenant(request, wanted)) co_return std::move(*refusal);
     note_origin(request, wanted);
     if (wanted.is_many) co_return co_await submit_many(api, std::move(wanted), request.by);

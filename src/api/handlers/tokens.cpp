@@ -39,26 +39,26 @@ void write_token(JsonWriter& out, const Token& token) {
 
 Error no_tokens() { return error(Errc::unavailable, "this server keeps no tokens"); }
 
-std::optional<Misfit> find_fault(const NewToken& wanted) {
+std::optional<ParseError> find_fault(const NewToken& wanted) {
     const auto role = role_named(wanted.role);
     if (!is_name(wanted.name))
-        return Misfit{"must be 1 to 64 of a-z 0-9 . _ - and begin with a letter or digit",
-                      "$.name"};
-    if (!role) return Misfit{"must be viewer, submitter, operator, worker or admin", "$.role"};
+        return ParseError{"must be 1 to 64 of a-z 0-9 . _ - and begin with a letter or digit",
+                          "$.name"};
+    if (!role) return ParseError{"must be viewer, submitter, operator, worker or admin", "$.role"};
     if (!wanted.tenant.empty() && !is_name(wanted.tenant))
-        return Misfit{"is no name of a tenant", "$.tenant"};
+        return ParseError{"is no name of a tenant", "$.tenant"};
     const bool is_for_all = *role == Role::worker || *role == Role::admin;
     if (!wanted.tenant.empty() && is_for_all)
-        return Misfit{"workers and administrators serve all tenants: leave it out", "$.tenant"};
+        return ParseError{"workers and administrators serve all tenants: leave it out", "$.tenant"};
     if (wanted.expires_in && (*wanted.expires_in <= Duration{} || *wanted.expires_in > expiry_max))
-        return Misfit{"must be longer than zero and at most 3650d", "$.expires_in"};
+        return ParseError{"must be longer than zero and at most 3650d", "$.expires_in"};
     return std::nullopt;
 }
 
 }  // namespace
 
 Task<Response> list_tokens(Api& api, const Request& request) {
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     const auto* tokens = api.options.access.tokens;
     if (!tokens) co_return problem(no_tokens());
     Response response;
@@ -74,11 +74,11 @@ Task<Response> list_tokens(Api& api, const Request& request) {
 
 // The only answer that ever has the secret.
 Task<Response> create_token(Api& api, const Request& request) {
-    if (const auto misfit = QueryReader(request).finish()) co_return problem(*misfit);
+    if (const auto parse_error = QueryReader(request).finish()) co_return problem(*parse_error);
     NewToken wanted;
-    if (const auto misfit = read_body<NewToken>(request, token_fields, wanted))
-        co_return problem(*misfit);
-    if (const auto misfit = find_fault(wanted)) co_return problem(*misfit);
+    if (const auto parse_error = read_body<NewToken>(request, token_fields, wanted))
+        co_return problem(*parse_error);
+    if (const auto parse_error = find_fault(wanted)) co_return problem(*parse_error);
     auto* tokens = api.options.access.tokens;
     if (!tokens) co_return problem(no_tokens());
     const auto now = api.clock.wall();
@@ -102,7 +102,7 @@ Task<Response> create_token(Api& api, const Request& request) {
 }
 
 Task<Response> revoke_token(Api& api, const Request& request) {
-    if (const auto misfit = expect_nothing(request)) co_return problem(*misfit);
+    if (const auto parse_error = expect_nothing(request)) co_return problem(*parse_error);
     auto* tokens = api.options.access.tokens;
     if (!tokens) co_return problem(no_tokens());
     if (auto revoked = tokens->revoke(request.names.front()); !revoked)
@@ -120,7 +120,7 @@ Task<Response> list_audit(Api& api, const Request& request) {
     AuditQuery wanted{.word = query.text("about").value_or("")};
     const auto limit = read_page_size(query);
     const auto before = query.number("before", 0, 1, std::uint64_t{1} << 62);
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     if (before != 0) wanted.before = before;
     auto* audit = api.options.access.audit;
     if (!audit) co_return problem(error(Errc::unavailable, "this server keeps no audit log"));

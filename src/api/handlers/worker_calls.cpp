@@ -41,13 +41,13 @@ void keep_what_fits(std::vector<Assignment>& resent, std::size_t most) {
 
 Task<Response> open_session(Api& api, const Request& request) {
     OpenRequest message;
-    if (const auto misfit = from_json(request.body, message)) co_return problem(*misfit);
+    if (const auto parse_error = from_json(request.body, message)) co_return problem(*parse_error);
     co_return answer(co_await api.server.sessions().open(std::move(message)));
 }
 
 Task<Response> take_heartbeat(Api& api, const Request& request) {
     HeartbeatRequest message;
-    if (const auto misfit = from_json(request.body, message)) co_return problem(*misfit);
+    if (const auto parse_error = from_json(request.body, message)) co_return problem(*parse_error);
     api.server.meter().heard(message.session, api.clock.boot());
     auto reply = co_await api.server.sessions().heartbeat(std::move(message));
     if (reply) keep_what_fits(reply->resent, stream_share(api.bytes->budget()));
@@ -56,7 +56,7 @@ Task<Response> take_heartbeat(Api& api, const Request& request) {
 
 Task<Response> take_report(Api& api, const Request& request) {
     ReportRequest message;
-    if (const auto misfit = from_json(request.body, message)) co_return problem(*misfit);
+    if (const auto parse_error = from_json(request.body, message)) co_return problem(*parse_error);
     std::vector<JobId> ended;
     for (const auto& item : message.items)
         if (item.kind == ReportItem::Kind::ended) ended.push_back(item.attempt.job);
@@ -69,11 +69,11 @@ Task<Response> take_report(Api& api, const Request& request) {
 Task<Response> take_logs(Api& api, const Request& request) {
     QueryReader query(request);
     const auto session = SessionId::parse(query.text("session").value_or(""));
-    if (!session) query.misfit("session", "must be the id of a session");
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (!session) query.parse_error("session", "must be the id of a session");
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     LogRequest message{.session = *session};
-    if (const auto misfit = read_log_frames(request.body, message.chunks))
-        co_return problem(*misfit);
+    if (const auto parse_error = read_log_frames(request.body, message.chunks))
+        co_return problem(*parse_error);
     std::vector<JobId> printed;
     for (const auto& chunk : message.chunks) printed.push_back(chunk.attempt.job);
     auto response = co_await api.server.sessions().logs(std::move(message), api.blobs);

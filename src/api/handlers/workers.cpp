@@ -80,9 +80,9 @@ Task<Response> list_workers(Api& api, const Request& request) {
     std::optional<SessionId> after;
     if (const auto text = query.text("after")) {
         after = SessionId::parse(*text);
-        if (!after) query.misfit("after", "must be the id of a session");
+        if (!after) query.parse_error("after", "must be the id of a session");
     }
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     auto page =
         co_await read_page(api, request, std::move(tenant), after.value_or(SessionId{}), limit);
     if (!page) co_return problem(page.error());
@@ -103,7 +103,7 @@ Task<Response> list_workers(Api& api, const Request& request) {
 Task<Response> drain_worker(Api& api, const Request& request) {
     QueryReader query(request);
     auto tenant = query.text("tenant");  // left out: those of all
-    if (const auto misfit = query.finish()) co_return problem(*misfit);
+    if (const auto parse_error = query.finish()) co_return problem(*parse_error);
     auto workers = co_await read_workers(api.catalogue, std::move(tenant), terms_of(request));
     if (!workers) co_return problem(workers.error());
     const auto& name = request.names.front();
@@ -112,7 +112,7 @@ Task<Response> drain_worker(Api& api, const Request& request) {
     for (const auto& line : *workers) {
         if (line.worker != name) continue;
         ++found;
-        if (api.server.jobs().tell_to_drain(line.session)) ++told;
+        if (api.server.jobs().order_drain(line.session)) ++told;
     }
     if (found == 0)
         co_return problem(error(Errc::not_found, "no worker `" + name + "` is connected"));

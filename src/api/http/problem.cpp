@@ -45,8 +45,8 @@ Response problem(const Error& error, const std::string& path) {
     return answer(status_of(error.code), error, path);
 }
 
-Response problem(const Misfit& misfit) {
-    return answer(400, error(Errc::invalid, misfit.what), misfit.path);
+Response problem(const ParseError& parse_error) {
+    return answer(400, error(Errc::invalid, parse_error.what), parse_error.path);
 }
 
 Response problem(unsigned status, const Error& error) { return answer(status, error, {}); }

@@ -11,7 +11,7 @@
 namespace perdure {
 
 Response problem(const Error& error, const std::string& path = {});
-Response problem(const Misfit& misfit);
+Response problem(const ParseError& parse_error);
 // What has no Errc of its own: 405, 408, 413, 414, 415, 431.
 Response problem(unsigned status, const Error& error);
 

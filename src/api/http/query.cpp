@@ -13,7 +13,7 @@ std::optional<std::string> QueryReader::text(std::string_view name) {
     std::optional<std::string> found;
     for (const auto& [key, value] : request_.query) {
         if (key != name) continue;
-        if (found) misfit(name, "this parameter is given twice");
+        if (found) parse_error(name, "this parameter is given twice");
         found = value;
     }
     return found;
@@ -27,7 +27,7 @@ std::uint64_t QueryReader::number(std::string_view name, std::uint64_t usual, st
     const auto* end = given->data() + given->size();
     const auto [stop, failure] = std::from_chars(given->data(), end, number);
     if (failure == std::errc() && stop == end && number >= least && number <= most) return number;
-    misfit(name, fmt::format("must be a whole number from {} to {}", least, most));
+    parse_error(name, fmt::format("must be a whole number from {} to {}", least, most));
     return usual;
 }
 
@@ -40,18 +40,18 @@ Duration QueryReader::duration(std::string_view name, Duration usual, Duration m
     const auto [stop, failure] = std::from_chars(given->data(), end, plain);
     if (!duration && failure == std::errc() && stop == end) duration = duration_of_seconds(plain);
     if (duration && *duration <= most) return *duration;
-    misfit(name, "must be a duration like 30s, at most " + duration_text(most));
+    parse_error(name, "must be a duration like 30s, at most " + duration_text(most));
     return usual;
 }
 
-void QueryReader::misfit(std::string_view name, std::string what) {
-    if (!misfit_) misfit_ = Misfit{std::move(what), fmt::format("?{}", name)};
+void QueryReader::parse_error(std::string_view name, std::string what) {
+    if (!parse_error_) parse_error_ = ParseError{std::move(what), fmt::format("?{}", name)};
 }
 
-std::optional<Misfit> QueryReader::finish() {
+std::optional<ParseError> QueryReader::finish() {
     for (const auto& [name, value] : request_.query)
-        if (!known_.contains(name)) misfit(name, "there is no such parameter");
-    return misfit_;
+        if (!known_.contains(name)) parse_error(name, "there is no such parameter");
+    return parse_error_;
 }
 
 }  // namespace perdure

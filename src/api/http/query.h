@@ -23,14 +23,14 @@ public:
     Duration duration(std::string_view name, Duration usual, Duration most);
     std::string tenant() { return text("tenant").value_or("default"); }
 
-    void misfit(std::string_view name, std::string what);
+    void parse_error(std::string_view name, std::string what);
     // The first thing that was wrong, unknown names included. Ask when everything has been read.
-    std::optional<Misfit> finish();
+    std::optional<ParseError> finish();
 
 private:
     const Request& request_;
     std::set<std::string, std::less<>> known_;
-    std::optional<Misfit> misfit_;
+    std::optional<ParseError> parse_error_;
 };
 
 }  // namespace perdure

@@ -9,7 +9,7 @@
 #include <boost/beast/http/string_body.hpp>
 
 #include "api/http/problem.h"
-#include "api/session.h"
+#include "api/serve_connection.h"
 #include "wire/text_time.h"
 
 namespace perdure {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/perdure/access.h"
-#include "app/perdure/real_world.h"
+#include "app/perdure/real_system.h"
 #include "platform/system_time.h"
 
 namespace perdure {
@@ -36,9 +36,9 @@ cli::ApiAnswer answer_of(ApiReply reply) {
 
 }  // namespace
 
-ClientApi::ClientApi(const Config& config, cli::World& world)
+ClientApi::ClientApi(const Config& config, cli::System& system)
     : urls_(config.servers),
-      world_(world),
+      system_(system),
       credentials_(read_credentials(config)),
       client_(options_for(urls_, credentials_ ? *credentials_ : nullptr, quiet_from_)) {}
 
@@ -49,7 +49,7 @@ Result<cli::ApiAnswer> ClientApi::request(const cli::ApiRequest& request) {
         const bool in_vain =
             reply ? reply->status == unavailable_status : reply.error().code == Errc::unavailable;
         if (in_vain && tries < tries_during_a_restart && !interrupt_is_pending()) {
-            world_.pause(pause_between_tries);
+            system_.pause(pause_between_tries);
             continue;
         }
         if (!reply) return reply.error();

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "cli/api.h"
-#include "cli/world.h"
+#include "cli/api_caller.h"
+#include "cli/system.h"
 #include "client/api_client.h"
 
 namespace perdure {
 
-class ClientApi final : public cli::Api {
+class ClientApi final : public cli::ApiCaller {
 public:
-    ClientApi(const Config& config, cli::World& world);
+    ClientApi(const Config& config, cli::System& system);
 
     Result<cli::ApiAnswer> request(const cli::ApiRequest& request) override;
     Result<cli::ApiAnswer> stream(const std::string& target, std::optional<Duration> patience,
@@ -22,7 +22,7 @@ public:
 
 private:
     std::vector<std::string> urls_;
-    cli::World& world_;
+    cli::System& system_;
     Result<std::shared_ptr<const ClientIdentity>>
         credentials_;                     // an error is told at the first call
     std::optional<BootTime> quiet_from_;  // a stream without bytes until then is left

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/exit_code.h"
-#include "cli/world.h"
+#include "cli/system.h"
 #include "config/resolve.h"
 
 namespace perdure {

@@ -4,9 +4,9 @@
 
 #include <charconv>
 
-#include "app/perdure/real_world.h"
+#include "app/perdure/real_system.h"
 #include "client/reply_error.h"
-#include "platform/job_socket.h"
+#include "platform/job_socket_client.h"
 #include "wire/json_reader.h"
 
 namespace perdure {
@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view jobs = "/v1/jobs";
 constexpr unsigned still_going = 202;  // GET /v1/jobs/ID/wait: it has not ended
 constexpr unsigned not_found = 404;
-constexpr auto look_again = milliseconds(300);
+constexpr auto poll_interval = milliseconds(300);
 
 bool is_about_one_job(std::string_view target) {
     const auto rest = target.substr(std::min(jobs.size(), target.size()));
@@ -81,7 +81,7 @@ std::optional<Result<cli::ApiAnswer>> InsideApi::ask(const cli::ApiRequest& requ
 
 Result<cli::ApiAnswer> InsideApi::request(const cli::ApiRequest& request) {
     if (!may_ask(request)) return usual_->request(request);
-    const auto until = world_.now() + request.timeout.value_or(seconds(30));
+    const auto until = system_.now() + request.timeout.value_or(seconds(30));
     while (true) {
         auto asked = ask(request);
         if (!asked) return usual_->request(request);
@@ -92,8 +92,8 @@ Result<cli::ApiAnswer> InsideApi::request(const cli::ApiRequest& request) {
             return other ? std::move(other) : std::move(answer);
         }
         const bool goes_on = answer && answer->status == still_going && is_wait(request);
-        if (!goes_on || world_.now() >= until || interrupt_is_pending()) return std::move(answer);
-        world_.pause(look_again);
+        if (!goes_on || system_.now() >= until || interrupt_is_pending()) return std::move(answer);
+        system_.pause(poll_interval);
     }
 }
 

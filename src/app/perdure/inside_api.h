@@ -7,15 +7,15 @@
 #include <memory>
 #include <string>
 
-#include "cli/api.h"
-#include "cli/world.h"
+#include "cli/api_caller.h"
+#include "cli/system.h"
 
 namespace perdure {
 
-class InsideApi final : public cli::Api {
+class InsideApi final : public cli::ApiCaller {
 public:
-    InsideApi(std::string socket, cli::World& world, std::unique_ptr<cli::Api> usual)
-        : socket_(std::move(socket)), world_(world), usual_(std::move(usual)) {}
+    InsideApi(std::string socket, cli::System& system, std::unique_ptr<cli::ApiCaller> usual)
+        : socket_(std::move(socket)), system_(system), usual_(std::move(usual)) {}
 
     Result<cli::ApiAnswer> request(const cli::ApiRequest& request) override;
     Result<cli::ApiAnswer> stream(const std::string& target, std::optional<Duration> patience,
@@ -25,12 +25,12 @@ public:
     std::string where() const override { return usual_->where(); }
 
 private:
-    // Nothing: it is not the socket's to answer.
+    // Empty: it is not the socket's to answer.
     std::optional<Result<cli::ApiAnswer>> ask(const cli::ApiRequest& request);
 
     std::string socket_;
-    cli::World& world_;
-    std::unique_ptr<cli::Api> usual_;
+    cli::System& system_;
+    std::unique_ptr<cli::ApiCaller> usual_;
 };
 
 }  // namespace perdure

@@ -9,17 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "app/perdure/backstage.h"
-#include "app/perdure/real_world.h"
+#include "app/perdure/real_system.h"
+#include "app/perdure/sub_programs.h"
 #include "cli/program.h"
 
 namespace {
 
-perdure::cli::Terminal::Look look_of(const perdure::cli::World& world) {
+perdure::cli::Terminal::Look look_of(const perdure::cli::System& system) {
     perdure::cli::Terminal::Look look;
     const bool out = ::isatty(STDOUT_FILENO) == 1;
     const bool err = ::isatty(STDERR_FILENO) == 1;
-    look.colour = out && !world.environment().contains("NO_COLOR");
+    look.colour = out && !system.environment().contains("NO_COLOR");
     look.interactive = err && ::isatty(STDIN_FILENO) == 1;
     look.passing = err;
     winsize size{};
@@ -34,11 +34,11 @@ int main(int argc, char** argv) {
         std::ios::sync_with_stdio(false);
         // What this program writes is for its own user: databases, logs, sockets. Jobs get 022.
         ::umask(077);
-        perdure::RealWorld world;
-        perdure::RealBackstage backstage;
-        perdure::cli::Terminal terminal(std::cout, std::cerr, look_of(world));
+        perdure::RealSystem system;
+        perdure::RealSubPrograms backstage;
+        perdure::cli::Terminal terminal(std::cout, std::cerr, look_of(system));
         const std::vector<std::string> words(argv + 1, argv + argc);
-        return static_cast<int>(perdure::cli::run_program(words, terminal, world, backstage));
+        return static_cast<int>(perdure::cli::run_program(words, terminal, system, backstage));
     } catch (const std::exception& thrown) {
         std::cerr << "perdure: this is a bug: " << thrown.what() << '\n';
         return static_cast<int>(perdure::ExitCode::corrupt);

@@ -36,7 +36,7 @@ namespace perdure {
 namespace {
 
 constexpr auto patience_with_requests = seconds(5);
-constexpr auto look_again = milliseconds(10);  // only while it stops
+constexpr auto poll_interval = milliseconds(10);  // only while it stops
 
 // A server may have 10,000 idle connections; the soft limit is usually 1,024.
 void allow_many_descriptors() {
@@ -189,7 +189,7 @@ private:
     Task<void> leave() {
         auto alarm = clock_.make_alarm();
         const auto deadline = clock_.boot() + patience_with_requests;
-        while (!api_->finished() && clock_.boot() < deadline) co_await alarm->wait(look_again);
+        while (!api_->finished() && clock_.boot() < deadline) co_await alarm->wait(poll_interval);
         server_->stop();
         context_.stop();
     }

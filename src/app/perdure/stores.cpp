@@ -22,7 +22,7 @@ Error about(const std::string& file, const Error& why) {
     return is_named ? why : error(why.code, file + ": " + why.what);
 }
 
-auto tell_damage(const Log& log) {
+auto log_damage(const Log& log) {
     return [log](const Damaged& row) {
         log.write(Level::error, "a stored row is damaged: it is left alone", "table", row.table,
                   "row", row.row, "why", row.why, "fix", "perdure fsck names what to do");
@@ -42,13 +42,13 @@ Result<Stores> open_files(const Config& config, const std::string& data, const L
                                     .weights = config.weights,
                                     .boot = boot_now,
                                     .fatal = fatal,
-                                    .damaged = tell_damage(log)},
+                                    .damaged = log_damage(log)},
                                    config.timing);
     if (!store) return about(data + "/perdure.db", store.error());
     auto blobs = SqliteBlobs::open({.path = data + "/logs.db", .fatal = fatal});
     if (!blobs) return about(data + "/logs.db", blobs.error());
     Stores stores;
-    stores.backups = std::make_unique<SqliteBackupDesk>(data, **store, **blobs, wall_now);
+    stores.backups = std::make_unique<SqliteBackupService>(data, **store, **blobs, wall_now);
     stores.catalogue = store->get();
     stores.damage = store->get();
     stores.copy_of = (*store)->copy_of();
@@ -64,7 +64,7 @@ Result<Stores> open_database(const Config& config, const Log& log, const Fatal& 
                             .weights = config.weights,
                             .boot = boot_now,
                             .fatal = fatal,
-                            .damaged = tell_damage(log)};
+                            .damaged = log_damage(log)};
     options.warn = [log](const std::string& what) {
         log.write(Level::warn, "the database is not set up as it should be", "what", what);
     };

@@ -20,10 +20,10 @@ namespace perdure {
 struct Stores {
     std::unique_ptr<Store> store;
     std::unique_ptr<Blobs> blobs;
-    std::unique_ptr<BackupDesk> backups;  // none: the database has its own ways
-    Catalogue* catalogue = nullptr;       // of the store
-    DamageDesk* damage = nullptr;         // of the store
-    std::optional<std::string> copy_of;   // a backup that may only be looked at
+    std::unique_ptr<BackupService> backups;  // none: the database has its own ways
+    Catalogue* catalogue = nullptr;          // of the store
+    DamageService* damage = nullptr;         // of the store
+    std::optional<std::string> copy_of;      // a backup that may only be looked at
 
     // Nothing runs that could ask them. Everything is on disk afterwards.
     void close();

@@ -34,7 +34,7 @@ bool hold_what_was_given() {
 }
 
 // Signals are the worker's business, not a terminal's: all are blocked, SIGCHLD is read.
-bool settle_in() {
+bool prepare_process() {
     sigset_t all;
     ::sigfillset(&all);
     ::fcntl(slots_fd, F_SETFD, FD_CLOEXEC);
@@ -46,7 +46,7 @@ bool settle_in() {
 }
 
 // The build with deliberate bugs has the one that its file is named after: shim-tree_left_alive.
-void let_loose_the_bug_of_our_name() {
+void arm_bug_of_program_name() {
 #ifdef PERDURE_ZOO
     char path[4096];
     const auto size = ::readlink("/proc/self/exe", path, sizeof path);
@@ -75,9 +75,9 @@ void arm(std::vector<std::string> faults) {
 
 int main() {
     using namespace perdure;
-    let_loose_the_bug_of_our_name();
+    arm_bug_of_program_name();
     if (!hold_what_was_given()) return not_started_by_a_worker;
-    if (!settle_in()) return no_resources;
+    if (!prepare_process()) return no_resources;
     const auto text = read_file(directory_fd, attempt_files::order, order_max);
     if (!text) return bad_order;
     auto order = parse_order(*text);

@@ -6,7 +6,7 @@
 #include "bench/ceilings/ceilings.h"
 #include "bench/measures/measures.h"
 #include "bench/rounds.h"
-#include "bench/scale/measures.h"
+#include "bench/scale/scale_measures.h"
 
 namespace perdure::bench {
 namespace {

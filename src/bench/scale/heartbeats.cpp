@@ -6,8 +6,8 @@
 
 #include "bench/job_bodies.h"
 #include "bench/measures/submitting.h"
-#include "bench/scale/measures.h"
 #include "bench/scale/process_usage.h"
+#include "bench/scale/scale_measures.h"
 #include "bench/workers/fleet.h"
 
 namespace perdure::bench {

@@ -4,14 +4,14 @@
 #include <chrono>
 #include <thread>
 
-#include "bench/scale/measures.h"
 #include "bench/scale/process_usage.h"
+#include "bench/scale/scale_measures.h"
 #include "bench/scale/sync_count.h"
 
 namespace perdure::bench {
 namespace {
 
-constexpr double settled_after_s = 5;
+constexpr double quiet_after_s = 5;
 constexpr double idle_watched_s = 30;
 constexpr double written_max_kb = 1;
 constexpr double syncs_max = 0.5;
@@ -39,7 +39,7 @@ ScaleRows measure_idle(const ScaleWorld& world) {
     const auto up = start_in(world, "idle", {.slots = 2, .preload = preload});
     if (!up) return up.error();
     const auto count_syncs = [&] { return syncs ? (*syncs)->value() : 0; };
-    pause_for(settled_after_s);
+    pause_for(quiet_after_s);
     const auto syncs_before = count_syncs();
     const auto before = usage_of((*up)->processes());
     const Stopwatch watch;

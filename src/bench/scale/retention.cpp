@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "bench/measures/measures.h"
-#include "bench/scale/measures.h"
+#include "bench/scale/scale_measures.h"
 
 namespace perdure::bench {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t ended_jobs = 60'000;
 constexpr std::size_t retention_slots = 4000;
 // Removing them all takes less than a second: a look must not be a large part of that.
-constexpr auto look_at_rest = std::chrono::milliseconds(20);
+constexpr auto poll_interval = std::chrono::milliseconds(20);
 constexpr double removal_watched_s = 15;
 // Those that ended last may be due only when retention is looked for next.
 constexpr double standstill_s = 2;
@@ -36,7 +36,7 @@ Removed watch_rest(Instance& instance, std::size_t left_at_first) {
     Left last{left_at_first, 0};
     while (last.jobs > 0 && watch.seconds() < removal_watched_s &&
            watch.seconds() - last.at_s < standstill_s) {
-        std::this_thread::sleep_for(look_at_rest);
+        std::this_thread::sleep_for(poll_interval);
         const auto now_s = watch.seconds();
         auto counts = instance.counts("ended");
         if (!counts) break;
@@ -50,7 +50,7 @@ Removed watch_rest(Instance& instance, std::size_t left_at_first) {
 Result<Removed> watch_removal(Instance& instance) {
     const Deadline begins(removal_begins_s);
     for (;;) {
-        std::this_thread::sleep_for(look_at_rest);
+        std::this_thread::sleep_for(poll_interval);
         auto counts = instance.counts("ended");
         if (!counts) return counts.error();
         const auto left = (*counts)["succeeded"];

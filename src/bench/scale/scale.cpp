@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "bench/scale/measures.h"
+#include "bench/scale/scale_measures.h"
 
 namespace perdure::bench {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "bench/options.h"
-#include "bench/scale/rows.h"
+#include "bench/bench_options.h"
+#include "bench/scale/scale_rows.h"
 #include "testbed/scratch.h"
 
 namespace perdure::bench {

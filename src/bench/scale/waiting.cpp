@@ -4,7 +4,7 @@
 #include "bench/job_bodies.h"
 #include "bench/measures/claim_times.h"
 #include "bench/measures/submitting.h"
-#include "bench/scale/measures.h"
+#include "bench/scale/scale_measures.h"
 
 namespace perdure::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/answer.h"
-#include "cli/fleet/commands.h"
+#include "cli/fleet/fleet_commands.h"
 #include "cli/human.h"
 #include "cli/table.h"
 #include "wire/text_time.h"
@@ -83,7 +83,7 @@ ExitCode show_account(Context& context) {
     auto target = fmt::format("/v1/account?by={}&tenant={}", escaped(by), escaped(tenant));
     if (const auto since = context.args.one("since")) {
         const auto ago = duration_value(*since);
-        const auto at = ago ? std::optional(context.world.now() - *ago) : time_value(*since);
+        const auto at = ago ? std::optional(context.system.now() - *ago) : time_value(*since);
         if (!at)
             return context.term.usage(
                 "--since must be a duration like 1d, or a time like 2026-11-15T09:30:00Z");

@@ -8,7 +8,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
-#include "cli/fleet/commands.h"
+#include "cli/fleet/fleet_commands.h"
 #include "cli/human.h"
 #include "wire/text_time.h"
 
@@ -19,7 +19,7 @@ constexpr auto between_looks = milliseconds(200);
 
 std::string absolute(Context& context, const std::string& path) {
     if (path.starts_with('/')) return path;
-    return context.world.current_directory() + "/" + path;
+    return context.system.current_directory() + "/" + path;
 }
 
 void show_progress(Context& context, std::int64_t bytes, std::int64_t total) {
@@ -28,7 +28,7 @@ void show_progress(Context& context, std::int64_t bytes, std::int64_t total) {
                                      spoken_size(static_cast<std::uint64_t>(total))));
 }
 
-ExitCode tell_made(Context& context, const boost::json::value& made) {
+ExitCode print_made(Context& context, const boost::json::value& made) {
     if (context.json()) {
         context.term.print(made);
     } else {
@@ -47,11 +47,12 @@ ExitCode back_up_offline(Context& context, const std::string& path) {
                           static_cast<std::int64_t>(total));
         });
     if (!made) return context.term.fail(made.error());
-    return tell_made(context, boost::json::object{{"state", "done"},
-                                                  {"path", path},
-                                                  {"bytes", static_cast<std::int64_t>(made->bytes)},
-                                                  {"jobs", static_cast<std::int64_t>(made->jobs)},
-                                                  {"taken_at", time_text(made->taken_on)}});
+    return print_made(context,
+                      boost::json::object{{"state", "done"},
+                                          {"path", path},
+                                          {"bytes", static_cast<std::int64_t>(made->bytes)},
+                                          {"jobs", static_cast<std::int64_t>(made->jobs)},
+                                          {"taken_at", time_text(made->taken_on)}});
 }
 
 boost::json::value as_json(const OfflineRestored& restored) {
@@ -65,7 +66,7 @@ boost::json::value as_json(const OfflineRestored& restored) {
                                {"paused_queues", std::move(paused)}};
 }
 
-void tell_restored(Context& context, const OfflineRestored& restored, RestoreWhat what) {
+void print_restored(Context& context, const OfflineRestored& restored, RestoreWhat what) {
     auto& term = context.term;
     term.say(fmt::format("{} jobs, {} of them not ended, as {} was at {}", restored.jobs,
                          restored.not_ended, restored.directory, time_text(restored.taken_on)));
@@ -100,7 +101,7 @@ ExitCode back_up(Context& context) {
         if (!asked) return asked.code;
         const auto state = text_of(*asked.body, "state");
         const bool is_other = text_of(*asked.body, "path") != path;
-        if (state == "done" && !is_other) return tell_made(context, *asked.body);
+        if (state == "done" && !is_other) return print_made(context, *asked.body);
         if (state != "running" || is_other) {
             const auto why = text_of(*asked.body, "what");
             return context.term.fail(
@@ -110,7 +111,7 @@ ExitCode back_up(Context& context) {
         }
         show_progress(context, number_of(*asked.body, "bytes"),
                       number_of(*asked.body, "bytes_total"));
-        context.world.pause(between_looks);
+        context.system.pause(between_looks);
     }
 }
 
@@ -123,7 +124,7 @@ ExitCode restore_backup(Context& context) {
     if (context.json()) {
         context.term.print(as_json(*restored));
     } else {
-        tell_restored(context, *restored, what);
+        print_restored(context, *restored, what);
     }
     return ExitCode::ok;
 }

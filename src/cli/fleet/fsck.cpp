@@ -9,7 +9,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
-#include "cli/fleet/commands.h"
+#include "cli/fleet/fleet_commands.h"
 #include "cli/table.h"
 
 namespace perdure::cli {

@@ -8,7 +8,7 @@
 #include <charconv>
 
 #include "cli/answer.h"
-#include "cli/fleet/commands.h"
+#include "cli/fleet/fleet_commands.h"
 #include "cli/table.h"
 
 namespace perdure::cli {

@@ -5,7 +5,7 @@
 #include <boost/json/array.hpp>
 
 #include "cli/answer.h"
-#include "cli/fleet/commands.h"
+#include "cli/fleet/fleet_commands.h"
 #include "cli/table.h"
 
 namespace perdure::cli {

@@ -1,7 +1,7 @@
 // The table of commands about the store as a whole.
 #include "cli/command.h"
-#include "cli/fleet/commands.h"
-#include "cli/local/commands.h"
+#include "cli/fleet/fleet_commands.h"
+#include "cli/local/local_commands.h"
 
 namespace perdure::cli {
 namespace {

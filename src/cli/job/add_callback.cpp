@@ -4,7 +4,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
-#include "cli/job/commands.h"
+#include "cli/job/job_commands.h"
 #include "cli/job/job_options.h"
 #include "cli/job/submitting.h"
 

@@ -33,7 +33,7 @@ Offer offer_of(const boost::json::value& worker, const std::string& tenant, cons
 
 // Its folder may be gone before its child runs, and it may not be allowed to ask for workers.
 bool is_inside_a_job(const Context& context) {
-    const auto& environment = context.world.environment();
+    const auto& environment = context.system.environment();
     const auto found = environment.find("PERDURE_JOB");
     return found != environment.end() && !found->second.empty();
 }
@@ -62,7 +62,7 @@ Result<CallersFolder::Offers> CallersFolder::offers_for(const std::string& tenan
     auto& offers = at->second.emplace();
     for (const auto& worker : list_of(answer->body, "workers"))
         if (!truth_of(worker, "draining"))
-            offers.push_back(offer_of(worker, tenant, context_.world.here()));
+            offers.push_back(offer_of(worker, tenant, context_.system.here()));
     return at->second;
 }
 
@@ -80,9 +80,9 @@ Result<void> CallersFolder::give(boost::json::object& job, const boost::json::ob
         for (const auto& offer : **offers)
             if (matches(offer, shape)) hosts->push_back(offer.host);
     }
-    const auto folder = decide_folder(context_.world.here(), hosts);
+    const auto folder = decide_folder(context_.system.here(), hosts);
     if (folder == Folder::callers)
-        job["cwd"] = context_.world.current_directory();
+        job["cwd"] = context_.system.current_directory();
     else if (!std::exchange(has_said_, true) && !context_.args.flag("quiet"))
         context_.term.say(fmt::format(
             "it runs in a fresh folder: {}; to name one: --cwd DIR, to say nothing: --cwd -",

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/context.h"
+#include "cli/command_context.h"
 #include "core/ownership/claim.h"
 
 namespace perdure::cli {

@@ -72,7 +72,7 @@ bool is_confirmed(Context& context, std::string_view verb, std::size_t jobs, Exi
         return false;
     }
     context.term.ask(fmt::format("{} {}? [y/N]", verb, count));
-    const auto answer = context.world.read_answer();
+    const auto answer = context.system.read_answer();
     if (answer && (*answer == "y" || *answer == "yes")) return true;
     context.term.say("nothing was changed");
     return false;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/context.h"
+#include "cli/command_context.h"
 
 namespace perdure::cli {
 

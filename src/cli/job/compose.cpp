@@ -7,7 +7,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
-#include "cli/job/commands.h"
+#include "cli/job/job_commands.h"
 #include "cli/job/job_options.h"
 #include "cli/job/relation_options.h"
 #include "cli/job/submitting.h"
@@ -25,12 +25,12 @@ struct Composed {
 
 // A list of jobs, or {"jobs": [...], "then": {...}}.
 Result<Composed> read_composed(Context& context, const std::string& path) {
-    auto text = context.world.read_file(path);
+    auto text = context.system.read_file(path);
     if (!text) return text.error();
     boost::json::value document;
-    if (const auto misfit = parse_strict(*text, document))
+    if (const auto parse_error = parse_strict(*text, document))
         return error(Errc::invalid,
-                     fmt::format("{}: {} (at {})", path, misfit->what, misfit->path));
+                     fmt::format("{}: {} (at {})", path, parse_error->what, parse_error->path));
     Composed composed;
     if (auto* list = document.if_array()) {
         composed.parts = std::move(*list);
@@ -107,7 +107,7 @@ ExitCode submit_composed(Context& context, Order order) {
     auto jobs = batch_of(std::move(*composed), order, context.args.text("queue"));
     if (!jobs) return term.fail(jobs.error());
     const auto key =
-        context.args.one("idempotency-key").value_or(new_idempotency_key(context.world));
+        context.args.one("idempotency-key").value_or(new_idempotency_key(context.system));
     add_keys(*jobs, key);
     boost::json::object body;
     body["jobs"] = std::move(*jobs);

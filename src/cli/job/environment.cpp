@@ -60,7 +60,7 @@ std::string without_quotes(std::string_view line) {
 }
 
 Result<void> take_file(Context& context, const std::string& path, Gathered& into) {
-    const auto text = context.world.read_file(path);
+    const auto text = context.system.read_file(path);
     if (!text) return text.error();
     std::string_view rest = *text;
     for (std::size_t number = 1; !rest.empty(); ++number) {
@@ -85,7 +85,7 @@ const std::vector<Option>& environment_options() {
 }
 
 Result<void> add_environment(Context& context, boost::json::object& job) {
-    Gathered gathered(context.world.environment());
+    Gathered gathered(context.system.environment());
     for (const auto& path : context.args.all("env-file"))
         if (auto taken = take_file(context, path, gathered); !taken) return taken.error();
     for (const auto& text : context.args.all("env"))

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "cli/command.h"
-#include "cli/context.h"
+#include "cli/command_context.h"
 
 namespace perdure::cli {
 

@@ -33,10 +33,10 @@ private:
 
     Step watch_attempt();
     Step watch_without_output();
-    void tell_why();
+    void print_why();
     bool tells_why() const { return options_.owner && patience_ && !context_.args.flag("quiet"); }
-    // Nothing: not ended, or not known.
-    std::optional<Followed> look_at_job();
+    // Empty: not ended, or not known.
+    std::optional<Followed> poll_job();
     void lost(const Error& why);
     void found_again();
     std::optional<Followed> ask_person();
@@ -59,12 +59,12 @@ private:
 };
 
 Followed Follower::run() {
-    context_.world.catch_interrupts();
+    context_.system.catch_interrupts();
     while (true) {
         const auto step = watch_attempt();
         const auto failure = std::exchange(failure_, std::nullopt);
         // A call that a person has interrupted has lost nothing.
-        const auto interrupt = context_.world.interrupted();
+        const auto interrupt = context_.system.interrupted();
         if (interrupt == Interrupt::by_signal) return detach();
         if (interrupt == Interrupt::by_person) {
             if (auto left = ask_person()) return *left;
@@ -72,7 +72,7 @@ Followed Follower::run() {
         }
         if (failure) lost(*failure);
         if (step == Step::look) {
-            if (auto ended = look_at_job()) return *ended;
+            if (auto ended = poll_job()) return *ended;
         }
     }
 }
@@ -88,7 +88,7 @@ Follower::Step Follower::watch_without_output() {
     }
     found_again();
     if (answer->status != 202) return Step::look;
-    if (tells_why()) tell_why();
+    if (tells_why()) print_why();
     return Step::go_on;
 }
 
@@ -109,7 +109,7 @@ Follower::Step Follower::watch_attempt() {
         return Step::go_on;
     }
     if (answer->went_quiet) {
-        if (tells_why()) tell_why();
+        if (tells_why()) print_why();
         return Step::go_on;
     }
     if (answer->status >= 500 || answer->status == 429) {
@@ -120,7 +120,7 @@ Follower::Step Follower::watch_attempt() {
     return Step::look;
 }
 
-void Follower::tell_why() {
+void Follower::print_why() {
     patience_ = quiet_again;
     const auto answer =
         context_.api.request({.target = fmt::format("/v1/jobs/{}/why", escaped(id_))});
@@ -140,7 +140,7 @@ void Follower::lost(const Error& why) {
         context_.term.say(
             fmt::format("connection lost ({}); the job goes on, trying again", why.what));
     connected_ = false;
-    context_.world.pause(wait_);
+    context_.system.pause(wait_);
     wait_ = std::min(wait_ * 2, reconnect_max);
 }
 
@@ -154,7 +154,7 @@ void Follower::found_again() {
     wait_ = reconnect_first;
 }
 
-std::optional<Followed> Follower::look_at_job() {
+std::optional<Followed> Follower::poll_job() {
     auto answer = context_.api.request({.target = "/v1/jobs/" + escaped(id_)});
     if (!answer || answer->status >= 500 || answer->status == 429) {
         lost(answer ? answer->refusal : answer.error());
@@ -199,7 +199,7 @@ std::optional<Followed> Follower::ask_person() {
     if (!options_.owner || cancelling_ || !context_.term.look().interactive) return detach();
     context_.term.ask("\n[c]ancel the job, [d]etach and let it go on, or Enter to go on watching?");
     bool is_over = false;
-    const auto answer = context_.world.read_answer([&] { return is_over = has_ended(); });
+    const auto answer = context_.system.read_answer([&] { return is_over = has_ended(); });
     if (is_over) {
         context_.term.say("it has ended meanwhile");
         return std::nullopt;

@@ -8,7 +8,7 @@
 
 #include "cli/answer.h"
 #include "cli/job/chosen_jobs.h"
-#include "cli/job/commands.h"
+#include "cli/job/job_commands.h"
 #include "cli/job/job_options.h"
 
 namespace perdure::cli {
@@ -90,7 +90,7 @@ ExitCode retry_jobs(Context& context) {
     boost::json::array answers;
     for (const auto& id : chosen.ids) {
         boost::json::object body;
-        set_key(body, new_idempotency_key(context.world));
+        set_key(body, new_idempotency_key(context.system));
         const ApiRequest request{.method = "POST",
                                  .target = fmt::format("/v1/jobs/{}/retry", escaped(id)),
                                  .body = boost::json::serialize(body)};

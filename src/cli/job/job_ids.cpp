@@ -57,7 +57,7 @@ Result<std::vector<std::string>> jobs_that_begin(Context& context, const std::st
 
 Result<std::string> whole_id(Context& context, const std::string& given) {
     if (given == last_word) {
-        auto last = context.world.last_job();
+        auto last = context.system.last_job();
         if (last.empty())
             return error(Errc::not_found,
                          "@last: this account has submitted no job from here yet; perdure jobs "

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/context.h"
+#include "cli/command_context.h"
 
 namespace perdure::cli {
 

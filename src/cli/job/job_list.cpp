@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 #include "cli/answer.h"
-#include "cli/job/commands.h"
+#include "cli/job/job_commands.h"
 #include "cli/table.h"
 #include "config/value.h"
 #include "core/job/job.h"
@@ -77,7 +77,7 @@ ExitCode show_list(Context& context) {
         return ExitCode::ok;
     }
     Table table({"ID", "STATE", "QUEUE", "BY", "SUBMITTED", "TRIES", "NOTE", "WHAT"});
-    const auto now = context.world.now();
+    const auto now = context.system.now();
     for (const auto& job : list_of(*asked.body, "jobs")) {
         const auto state = text_of(job, "state");
         table.add({text_of(job, "id"), Cell(state, colour_of_state(state)), text_of(job, "queue"),
@@ -105,15 +105,15 @@ ExitCode list_jobs(Context& context) {
     if (!context.args.flag("watch")) return show_list(context);
     if (context.json() || context.term.look().width == 0)
         return context.term.usage("--watch is for a terminal; for programs: perdure jobs --json");
-    context.world.catch_interrupts();
+    context.system.catch_interrupts();
     context.term.out("\x1b[2J");
     while (true) {
         context.term.out(to_the_top);
         const auto code = show_list(context);
         context.term.out(clear_the_rest);
         if (code != ExitCode::ok && code != ExitCode::unreachable) return code;
-        context.world.pause(between_looks);
-        if (context.world.interrupted() != Interrupt::none) return ExitCode::ok;
+        context.system.pause(between_looks);
+        if (context.system.interrupted() != Interrupt::none) return ExitCode::ok;
     }
 }
 

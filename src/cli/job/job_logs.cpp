@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "cli/answer.h"
-#include "cli/job/commands.h"
 #include "cli/job/follow.h"
+#include "cli/job/job_commands.h"
 
 namespace perdure::cli {
 namespace {

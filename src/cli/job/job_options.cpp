@@ -140,7 +140,7 @@ Result<boost::json::value> value_for(const JobField& field, const Context& conte
         return boost::json::value(*bytes);
     }
     if (field.form == Form::time) {
-        const auto at = read_person_time(given, context.world.now(), context.offset());
+        const auto at = read_person_time(given, context.system.now(), context.offset());
         if (!at) return error(at.error().code, fmt::format("--{}: {}", key, at.error().what));
         return boost::json::value(time_text(*at));
     }
@@ -154,9 +154,9 @@ Result<void> add_args(const Args& args, boost::json::object& job) {
     const auto text = args.one("args");
     if (!text) return {};
     boost::json::value value;
-    if (const auto misfit = parse_strict(*text, value))
-        return error(Errc::invalid,
-                     fmt::format("--args is not JSON: {} (at {})", misfit->what, misfit->path));
+    if (const auto parse_error = parse_strict(*text, value))
+        return error(Errc::invalid, fmt::format("--args is not JSON: {} (at {})", parse_error->what,
+                                                parse_error->path));
     job["args"] = std::move(value);
     return {};
 }
@@ -182,7 +182,7 @@ const std::vector<Option>& job_options() {
 
 Result<boost::json::object> job_from(Context& context) {
     const auto& args = context.args;
-    const auto& world = context.world;
+    const auto& system = context.system;
     boost::json::object job;
     if (!args.rest.empty()) {
         boost::json::array words;
@@ -198,13 +198,13 @@ Result<boost::json::object> job_from(Context& context) {
     if (args.flag("at") && !args.flag("quiet")) {
         const auto at = *time_value(job["run_at"].as_string());
         context.term.say(fmt::format("it starts at {}, {}", local_text(at, context.offset()),
-                                     relative(at, world.now())));
+                                     relative(at, system.now())));
     }
     const auto cwd = args.one("cwd").value_or("");
     if (!cwd.empty() && cwd != "-")
         job["cwd"] = cwd.starts_with('/') ? cwd
-                     : cwd == "."         ? world.current_directory()
-                                          : world.current_directory() + "/" + cwd;
+                     : cwd == "."         ? system.current_directory()
+                                          : system.current_directory() + "/" + cwd;
     CallersFolder folder(context);
     if (cwd.empty())
         if (auto given = folder.give(job); !given) return given.error();
@@ -228,9 +228,9 @@ std::string_view option_of_path(std::string_view path) {
     return {};
 }
 
-std::string new_idempotency_key(World& world) {
-    const auto high = world.random();
-    const auto low = world.random();
+std::string new_idempotency_key(System& system) {
+    const auto high = system.random();
+    const auto low = system.random();
     return fmt::format("{}{:016x}{:016x}", made_up, high, low);
 }
 

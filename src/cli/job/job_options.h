@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "cli/command.h"
-#include "cli/context.h"
+#include "cli/command_context.h"
 
 namespace perdure::cli {
 
@@ -22,7 +22,7 @@ Result<boost::json::object> job_from(Context& context);
 std::string_view option_of_path(std::string_view path);
 
 // "cli-" and 128 random bits: a submit that is repeated finds the first job.
-std::string new_idempotency_key(World& world);
+std::string new_idempotency_key(System& system);
 // Gives a job its key. One that was made up here is for repetitions of a submit: nobody asks for it
 // later, and it outlives its job by an hour only.
 void set_key(boost::json::object& job, const std::string& key);

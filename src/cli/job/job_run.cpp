@@ -5,8 +5,8 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
-#include "cli/job/commands.h"
 #include "cli/job/follow.h"
+#include "cli/job/job_commands.h"
 #include "cli/job/job_options.h"
 #include "cli/job/submitting.h"
 
@@ -17,21 +17,21 @@ ExitCode run_job(Context& context) {
     if (context.args.rest.empty() && !context.args.flag("kind"))
         return term.usage("what shall be run? Put it after two dashes: perdure run -- echo hello");
     const bool reads_it = context.args.text("file") == "-" || context.args.text("env-file") == "-";
-    if (context.world.has_input() && !reads_it && !context.args.flag("no-input"))
+    if (context.system.has_input() && !reads_it && !context.args.flag("no-input"))
         term.say(
             "what lies on standard input is not given to the job, which reads /dev/null; put "
             "it into a file, and say -n to hear nothing of this");
     auto job = job_from(context);
     if (!job) return not_made(context, job.error());
     const auto key =
-        context.args.one("idempotency-key").value_or(new_idempotency_key(context.world));
+        context.args.one("idempotency-key").value_or(new_idempotency_key(context.system));
     set_key(*job, key);
 
     const auto submitted =
         submit_surely(context, boost::json::serialize(*job), key, SpecSource::options);
     if (!submitted.body) return submitted.code;
     const auto id = text_of(*submitted.body, "id");
-    context.world.remember_job(id);
+    context.system.remember_job(id);
     if (!context.args.flag("quiet")) term.say(fmt::format("job {}", id));
 
     const bool show_output = !context.json();

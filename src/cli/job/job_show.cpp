@@ -6,8 +6,8 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
-#include "cli/job/commands.h"
 #include "cli/job/follow.h"
+#include "cli/job/job_commands.h"
 #include "cli/job/timeline.h"
 #include "cli/table.h"
 #include "wire/text_size.h"
@@ -60,9 +60,9 @@ std::string facts(const boost::json::value& job) {
     text += line("submitter", submitter_of(job));
     if (has(job, "policy")) text += line("policy", policy_of(job));
     text += line("limits", joined_of(job, "limits"));
-    const auto& thing = member(job, "blocked_on");
+    const auto& permit = member(job, "blocked_on");
     if (has(job, "blocked_on"))
-        text += line("blocked on", text_of(thing, "kind") + " " + text_of(thing, "name"));
+        text += line("blocked on", text_of(permit, "kind") + " " + text_of(permit, "name"));
     if (truth_of(job, "held")) text += line("held", "by a person; let it go on: job unhold");
     if (truth_of(job, "presumed_lost"))
         text += line("presumed", "lost; its last attempt may still come back");

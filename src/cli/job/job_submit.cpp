@@ -8,7 +8,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answer.h"
-#include "cli/job/commands.h"
+#include "cli/job/job_commands.h"
 #include "cli/job/job_options.h"
 #include "cli/job/submitting.h"
 #include "wire/json_reader.h"
@@ -28,12 +28,12 @@ Result<boost::json::array> jobs_of(boost::json::value document) {
 }
 
 Result<boost::json::array> read_jobs(Context& context, const std::string& path) {
-    auto text = context.world.read_file(path);
+    auto text = context.system.read_file(path);
     if (!text) return text.error();
     boost::json::value document;
-    if (const auto misfit = parse_strict(*text, document))
+    if (const auto parse_error = parse_strict(*text, document))
         return error(Errc::invalid,
-                     fmt::format("{}: {} (at {})", path, misfit->what, misfit->path));
+                     fmt::format("{}: {} (at {})", path, parse_error->what, parse_error->path));
     auto jobs = jobs_of(std::move(document));
     if (jobs && jobs->empty()) return error(Errc::invalid, path + ": there are no jobs in it");
     return jobs;
@@ -44,7 +44,7 @@ Result<boost::json::array> read_jobs(Context& context, const std::string& path) 
 ExitCode submit_jobs(Context& context) {
     auto& term = context.term;
     const auto& args = context.args;
-    const auto key = args.one("idempotency-key").value_or(new_idempotency_key(context.world));
+    const auto key = args.one("idempotency-key").value_or(new_idempotency_key(context.system));
     const auto file = args.one("file");
     if (file && !args.rest.empty()) return term.usage("either --file or a command, not both");
     if (!file) {

@@ -7,8 +7,8 @@
 
 #include "cli/answer.h"
 #include "cli/job/chosen_jobs.h"
-#include "cli/job/commands.h"
 #include "cli/job/follow.h"
+#include "cli/job/job_commands.h"
 
 namespace perdure::cli {
 namespace {
@@ -44,11 +44,11 @@ ExitCode wait_for_all(Context& context, const std::vector<std::string>& ids) {
 
 // The calls are bounded by the jobs that were named; a lost connection is tried again.
 ExitCode wait_for_any(Context& context, const std::vector<std::string>& ids) {
-    context.world.catch_interrupts();
+    context.system.catch_interrupts();
     while (true) {
         for (const auto& id : ids) {
             const auto answer = context.api.request({.target = "/v1/jobs/" + escaped(id)});
-            if (context.world.interrupted() != Interrupt::none) return ExitCode::detached;
+            if (context.system.interrupted() != Interrupt::none) return ExitCode::detached;
             if (!answer || !answer->ok() || !has(answer->body, "ended_at")) continue;
             if (context.json())
                 context.term.print(answer->body);
@@ -57,7 +57,7 @@ ExitCode wait_for_any(Context& context, const std::vector<std::string>& ids) {
             context.term.say(fmt::format("job {} {}", id, how_it_ended(answer->body)));
             return exit_code_of_job(answer->body);
         }
-        context.world.pause(look_again);
+        context.system.pause(look_again);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "cli/answer.h"
 #include "cli/human.h"
-#include "cli/job/commands.h"
+#include "cli/job/job_commands.h"
 #include "cli/job/why_text.h"
 #include "cli/table.h"
 
@@ -48,7 +48,7 @@ ExitCode explain_job(Context& context) {
     std::string text =
         fmt::format("job {} is {}\n", id, context.term.paint(state, colour_of_state(state)));
     for (const auto& blocker : list_of(*asked.body, "blockers"))
-        text += blocker_text(blocker, context.world.now());
+        text += blocker_text(blocker, context.system.now());
     const auto& history = list_of(*asked.body, "history");
     if (!history.empty()) text += "before:\n";
     for (const auto& entry : history) text += history_text(entry);

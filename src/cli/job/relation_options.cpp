@@ -123,9 +123,9 @@ bool is_job_object(std::string_view text) {
 Result<boost::json::object> job_of_text(std::string_view text) {
     if (is_job_object(text)) {
         boost::json::value value;
-        if (const auto misfit = parse_strict(text, value))
+        if (const auto parse_error = parse_strict(text, value))
             return error(Errc::invalid, fmt::format("this is no job as JSON: {} (at {})",
-                                                    misfit->what, misfit->path));
+                                                    parse_error->what, parse_error->path));
         return std::move(value.as_object());
     }
     auto words = split_words(text);

@@ -44,7 +44,7 @@ SubmitAnswer submit_surely(Context& context, const std::string& body, const std:
                            SpecSource source) {
     auto& term = context.term;
     const ApiRequest request{.method = "POST", .target = "/v1/jobs", .body = body};
-    const auto until = context.world.now() + patience;
+    const auto until = context.system.now() + patience;
     bool maybe_done = false;  // some try may have been carried out
     for (int tries = 0;; ++tries) {
         auto answer = context.api.request(request);
@@ -55,7 +55,7 @@ SubmitAnswer submit_surely(Context& context, const std::string& body, const std:
         maybe_done = maybe_done || why.code == Errc::outcome_unknown;
         if (!again && answer) return {std::nullopt, refused(context, {why, answer->path, source})};
         if (!again) return {std::nullopt, unreachable(term, context.api, why)};
-        if (context.world.now() >= until || context.world.interrupted() != Interrupt::none) {
+        if (context.system.now() >= until || context.system.interrupted() != Interrupt::none) {
             if (maybe_done)
                 term.say(
                     fmt::format("the job may have been accepted; submitting it again with "
@@ -67,7 +67,7 @@ SubmitAnswer submit_surely(Context& context, const std::string& body, const std:
         if (tries == 0)
             term.say(fmt::format("no answer yet ({}); trying again with the same idempotency key",
                                  why.what));
-        context.world.pause(between);
+        context.system.pause(between);
     }
 }
 
@@ -87,7 +87,7 @@ void add_keys(boost::json::array& jobs, const std::string& key) {
 ExitCode print_submitted(Context& context, boost::json::value answer, const std::string& key) {
     auto& term = context.term;
     const auto& all = list_of(answer, "jobs");
-    context.world.remember_job(text_of(all.empty() ? answer : all.back(), "id"));
+    context.system.remember_job(text_of(all.empty() ? answer : all.back(), "id"));
     if (context.json()) {
         if (auto* object = answer.if_object()) (*object)["idempotency_key"] = key;
         term.print(answer);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/context.h"
+#include "cli/command_context.h"
 
 namespace perdure::cli {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "cli/local/commands.h"
+#include "cli/local/local_commands.h"
 #include "config/settings.h"
 
 namespace perdure::cli {

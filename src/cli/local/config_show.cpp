@@ -3,7 +3,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include "cli/local/commands.h"
+#include "cli/local/local_commands.h"
 #include "cli/table.h"
 #include "config/example_file.h"
 #include "wire/text_time.h"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/words.h"
-#include "cli/local/commands.h"
 #include "cli/local/error_pages.h"
+#include "cli/local/local_commands.h"
 
 namespace perdure::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <boost/json/object.hpp>
 
 #include "base/fault.h"
-#include "cli/local/commands.h"
+#include "cli/local/local_commands.h"
 #include "cli/table.h"
 
 namespace perdure::cli {

@@ -1,6 +1,6 @@
 // perdure up | server | worker: in the foreground, under a watchdog.
 // perdure child-server | child-worker: what the watchdog starts.
-#include "cli/local/commands.h"
+#include "cli/local/local_commands.h"
 
 namespace perdure::cli {
 

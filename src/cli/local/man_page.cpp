@@ -9,7 +9,7 @@
 
 #include "base/version.h"
 #include "cli/exit_codes.h"
-#include "cli/local/commands.h"
+#include "cli/local/local_commands.h"
 #include "config/settings.h"
 
 namespace perdure::cli {

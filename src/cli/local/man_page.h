@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/world.h"
+#include "cli/system.h"
 
 namespace perdure::cli {
 

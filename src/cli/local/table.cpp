@@ -1,6 +1,6 @@
 // The commands besides: measuring, trying out, and what the program says of itself.
 #include "cli/command.h"
-#include "cli/local/commands.h"
+#include "cli/local/local_commands.h"
 
 namespace perdure::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <boost/json/object.hpp>
 
 #include "base/version.h"
-#include "cli/local/commands.h"
+#include "cli/local/local_commands.h"
 
 namespace perdure::cli {
 

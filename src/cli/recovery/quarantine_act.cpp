@@ -6,8 +6,8 @@
 
 #include "cli/answer.h"
 #include "cli/job/chosen_jobs.h"
-#include "cli/recovery/commands.h"
 #include "cli/recovery/quarantined.h"
+#include "cli/recovery/recovery_commands.h"
 
 namespace perdure::cli {
 namespace {

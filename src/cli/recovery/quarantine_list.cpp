@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/answer.h"
-#include "cli/recovery/commands.h"
 #include "cli/recovery/quarantined.h"
+#include "cli/recovery/recovery_commands.h"
 #include "cli/table.h"
 
 namespace perdure::cli {
@@ -21,7 +21,7 @@ ExitCode list_quarantine(Context& context) {
     Table table({"ID", "QUEUE", "SINCE", "TRIES", "CAUSE", "MAY STILL RUN ON", "WHAT"});
     for (const auto& job : *found.jobs)
         table.add({text_of(job, "id"), text_of(job, "queue"),
-                   relative_of(job, "ended_at", context.world.now()), text_of(job, "epoch"),
+                   relative_of(job, "ended_at", context.system.now()), text_of(job, "epoch"),
                    text_of(job, "cause"), text_of(job, "may_still_run_on"), what_it_does(job)});
     if (table.empty()) {
         context.term.say("nothing is in quarantine");

@@ -6,7 +6,7 @@
 
 #include "cli/answer.h"
 #include "cli/human.h"
-#include "cli/recovery/commands.h"
+#include "cli/recovery/recovery_commands.h"
 #include "cli/table.h"
 
 namespace perdure::cli {

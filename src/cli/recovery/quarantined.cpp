@@ -36,7 +36,7 @@ Quarantined find_quarantined(Context& context) {
     if (const auto given = args.one("older-than")) {
         const auto age = duration_value(*given);
         if (!age) return {{}, context.term.usage("--older-than must be a duration, like 1h or 7d")};
-        const auto before = time_text(context.world.now() - *age);
+        const auto before = time_text(context.system.now() - *age);
         target += "&ended_before=" + escaped(before);
     }
     auto asked = ask_pages(context.api, context.term, {target, "jobs", "before"});

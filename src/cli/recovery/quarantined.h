@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/context.h"
+#include "cli/command_context.h"
 
 namespace perdure::cli {
 

@@ -5,7 +5,7 @@
 #include <boost/json/array.hpp>
 
 #include "cli/answer.h"
-#include "cli/recovery/commands.h"
+#include "cli/recovery/recovery_commands.h"
 #include "cli/table.h"
 
 namespace perdure::cli {

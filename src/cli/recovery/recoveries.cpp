@@ -6,7 +6,7 @@
 
 #include "cli/answer.h"
 #include "cli/human.h"
-#include "cli/recovery/commands.h"
+#include "cli/recovery/recovery_commands.h"
 #include "cli/table.h"
 #include "wire/text_time.h"
 
@@ -42,7 +42,7 @@ std::string clock_of(const boost::json::value& entry, WallTime now) {
 
 ExitCode list_recoveries(Context& context) {
     std::string wrong;
-    const auto now = context.world.now();
+    const auto now = context.system.now();
     const auto query = query_of(context.args, now, wrong);
     if (!wrong.empty()) return context.term.usage(wrong);
     const Pages pages{"/v1/recoveries" + query, "recoveries", "before", Pages::Until::lines};

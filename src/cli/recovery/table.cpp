@@ -1,5 +1,5 @@
-#include "cli/recovery/commands.h"
 #include "cli/recovery/quarantined.h"
+#include "cli/recovery/recovery_commands.h"
 
 namespace perdure::cli {
 namespace {

@@ -86,7 +86,7 @@ std::string worker_text(const Recovery& r) {
 
 }  // namespace
 
-std::string tell_incident(const Recovery& r) {
+std::string describe_incident(const Recovery& r) {
     const auto number = r.attempt.epoch.value;
     const auto cause = r.end ? to_string(r.end->cause) : std::string_view();
     switch (r.incident) {
@@ -195,7 +195,7 @@ RepairFacts expiry_facts(const WaitFacts& facts, const WaitDecision& decision, J
             .next = {.state = ends_as, .rule = decision.rule}};
 }
 
-std::string tell_repair(const Recovery& r) {
+std::string describe_repair(const Recovery& r) {
     const bool hit = !names_its_attempt(r.incident) && r.repair != Repair::adopted;
     const bool said_so = r.end && r.end->reported && r.incident == Incident::worker_deaf;
     const bool back = r.incident == Incident::worker_stopped || said_so;
@@ -204,9 +204,9 @@ std::string tell_repair(const Recovery& r) {
     return fmt::format("attempt {} {}, {}", r.attempt.epoch.value, word, what_is_done(r));
 }
 
-std::string tell(const Recovery& r) { return tell_incident(r) + "; " + tell_repair(r); }
+std::string story_of(const Recovery& r) { return describe_incident(r) + "; " + describe_repair(r); }
 
-std::string_view tell(const WaitDecision& decision) {
+std::string_view story_of(const WaitDecision& decision) {
     switch (decision.kind) {
         case WaitDecision::Kind::wait: return "nothing: it may go on waiting";
         case WaitDecision::Kind::make_ready: return "it is due: it gets in line";

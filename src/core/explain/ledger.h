@@ -118,10 +118,10 @@ constexpr bool is_brought_back(Repair repair) {
 RepairFacts expiry_facts(const WaitFacts& facts, const WaitDecision& decision, JobState ends_as);
 
 // The entry for people: what had happened, what was done about it, and both in one sentence.
-std::string tell_incident(const Recovery& entry);
-std::string tell_repair(const Recovery& entry);
-std::string tell(const Recovery& entry);
+std::string describe_incident(const Recovery& entry);
+std::string describe_repair(const Recovery& entry);
+std::string story_of(const Recovery& entry);
 // What a sweep does with a job that waits.
-std::string_view tell(const WaitDecision& decision);
+std::string_view story_of(const WaitDecision& decision);
 
 }  // namespace perdure

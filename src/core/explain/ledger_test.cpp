@@ -99,7 +99,7 @@ TEST(Tell, makes_a_sentence_of_every_entry) {
         if (!decision) return;
         auto entry = recovery_of({JobId{1}, Epoch{3}}, Effects::once, f, *decision);
         entry.worker = "w1";
-        const auto text = tell(entry);
+        const auto text = story_of(entry);
         EXPECT_NE(text.find("; "), std::string::npos) << text;
         EXPECT_NE(text.find_first_not_of(' ', text.find("; ") + 2), std::string::npos) << text;
     });
@@ -112,7 +112,7 @@ TEST(Tell, reads_like_a_sentence) {
                    .repair = Repair::adopted,
                    .time_to_detect = milliseconds(30),
                    .worker = "w1"};
-    EXPECT_EQ(tell(entry),
+    EXPECT_EQ(story_of(entry),
               "worker w1 died and came back after 0.03 s; attempt 1 adopted, not rerun");
     entry = {.attempt = {JobId{1}, Epoch{2}},
              .detector = Detector::lease,
@@ -122,13 +122,13 @@ TEST(Tell, reads_like_a_sentence) {
              .time_to_detect = milliseconds(10'400),
              .worker = "w1"};
     EXPECT_EQ(
-        tell(entry),
+        story_of(entry),
         "nothing was heard of worker w1 for 10.4 s; attempt 2 given up, it runs again at once");
     entry = {.attempt = {JobId{1}, Epoch{3}},
              .incident = Incident::process_died,
              .repair = Repair::quarantined,
              .end = AttemptEnd{.cause = Cause::crash_signal, .ran = Ran::yes, .exit_code = 11}};
-    EXPECT_EQ(tell(entry), "attempt 3 was killed by signal 11; quarantined, a person decides");
+    EXPECT_EQ(story_of(entry), "attempt 3 was killed by signal 11; quarantined, a person decides");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::string names_of(const Workers& workers) {
     return fmt::format("{}{}", fmt::join(names, ", "), workers.size() > names_shown ? ", …" : "");
 }
 
-// What no worker offers: each thing by its name, or that no single worker has them all.
+// What no worker offers: each permit by its name, or that no single worker has them all.
 void explain_offers(const WhyFacts& f, const Workers& connected, Blockers& into) {
     const auto serving = those(connected, [](const auto& w) { return w.serves_tenant; });
     if (serving.empty())
@@ -118,19 +118,19 @@ void explain_workers(const WhyFacts& f, Blockers& into) {
                         "the end of a running job, or more slots"});
 }
 
-void explain_things(const WhyFacts& f, Blockers& into) {
-    for (const auto& thing : f.taken) {
-        if (thing.holders.empty())
-            into.push_back({fmt::format("{} is taken", thing.name), "whoever holds it"});
-        for (const auto& holder : thing.holders)
+void explain_permits(const WhyFacts& f, Blockers& into) {
+    for (const auto& permit : f.taken) {
+        if (permit.holders.empty())
+            into.push_back({fmt::format("{} is taken", permit.name), "whoever holds it"});
+        for (const auto& holder : permit.holders)
             into.push_back(
-                {fmt::format("{} is held by job {}", thing.name, holder), "the end of that job"});
+                {fmt::format("{} is held by job {}", permit.name, holder), "the end of that job"});
     }
 }
 
 // All that a claim would meet, in whatever state the job waits for it.
 void explain_claim(const WhyFacts& f, Blockers& into) {
-    explain_things(f, into);
+    explain_permits(f, into);
     if (f.queue_paused && !zoo(Bug::why_forgets_a_blocker))
         into.push_back({fmt::format("queue `{}` is paused", f.queue), "resume the queue"});
     explain_workers(f, into);
@@ -170,7 +170,7 @@ void explain_blocked(const WhyFacts& f, Blockers& into) {
     }
     const auto before = into.size();
     explain_claim(f, into);
-    // The thing it waited for was freed between two reads.
+    // The permit it waited for was freed between two reads.
     if (into.size() == before && !f.held)
         into.push_back({"it is about to get in line", "the next commit"});
 }

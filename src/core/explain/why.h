@@ -34,7 +34,7 @@ struct WhyWorker {
 };
 
 // A key or limit that the job needs and cannot have now.
-struct WhyThing {
+struct WhyPermit {
     std::string name;                  // "key `x`" or "limit `y`"
     std::vector<std::string> holders;  // ids of jobs that hold it, a few
 };
@@ -51,7 +51,7 @@ struct WhyFacts {
     // waiting: what for, and the state that each is in
     struct Awaited {
         std::string job;
-        On on = On::success;
+        Trigger on = Trigger::success;
         std::string state;
     };
     std::vector<Awaited> awaited;
@@ -60,8 +60,8 @@ struct WhyFacts {
     bool presumed_lost = false;  // its last attempt's lease ran out; it may still come back
     // O9: it may have killed its worker, and waits for one that runs nothing else.
     std::optional<Duration> suspect_for;
-    bool held = false;            // blocked: by a person
-    std::vector<WhyThing> taken;  // all of them, whichever it is blocked on
+    bool held = false;             // blocked: by a person
+    std::vector<WhyPermit> taken;  // all of them, whichever it is blocked on
     std::optional<Duration> queue_timeout_in;
     std::vector<WhyWorker> workers;
     // How its newest attempt has ended, if it waits after that one.

@@ -243,9 +243,9 @@ TEST(Explain, every_thing_that_is_taken_is_named_with_each_of_its_holders) {
     for (const auto& facts : every_combination()) {
         if (!waits_for_a_claim(facts)) continue;
         const auto blockers = explain(facts, {});
-        for (const auto& thing : facts.taken) {
-            EXPECT_TRUE(says(blockers, thing.name));
-            for (const auto& holder : thing.holders) EXPECT_TRUE(says(blockers, holder));
+        for (const auto& permit : facts.taken) {
+            EXPECT_TRUE(says(blockers, permit.name));
+            for (const auto& holder : permit.holders) EXPECT_TRUE(says(blockers, holder));
         }
     }
 }
@@ -261,8 +261,8 @@ TEST(Explain, a_kill_and_a_silent_worker_are_named_while_it_runs) {
 
 TEST(Explain, a_waiting_job_names_what_it_waits_for_and_where_that_is) {
     WhyFacts facts{.state = JobState::waiting, .queue_timeout_in = hours(2)};
-    facts.awaited = {{"06na5x0g00000", On::success, "running"},
-                     {"06na5x0g00001", On::end, "ready"}};
+    facts.awaited = {{"06na5x0g00000", Trigger::success, "running"},
+                     {"06na5x0g00001", Trigger::end, "ready"}};
     const auto blockers = explain(facts, {});
     ASSERT_EQ(blockers.size(), 2U);
     EXPECT_TRUE(says(blockers, "the success of job 06na5x0g00000, which is running"));

@@ -27,8 +27,8 @@ JobSpec full() {
                           .text = "quota",
                           .times = 3,
                           .wait = seconds(5)}};
-    spec.callbacks = {{On::failure, plain()}};
-    spec.after = {{JobId{9}, On::end}, {JobId{}, On::success}};
+    spec.callbacks = {{Trigger::failure, plain()}};
+    spec.after = {{JobId{9}, Trigger::end}, {JobId{}, Trigger::success}};
     spec.failure_level = Level::info;
     spec.resources.memory = 1U << 20U;
     spec.keep_key = hours(1);
@@ -118,13 +118,13 @@ TEST(BodyHash, tells_callbacks_and_after_apart) {
     std::set<BodyHash> hashes;
     auto spec = acceptable();
     EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
-    spec.callbacks = {{On::end, plain()}};
+    spec.callbacks = {{Trigger::end, plain()}};
     EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
-    spec.callbacks.front().on = On::success;
+    spec.callbacks.front().on = Trigger::success;
     EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
     spec.after = {{JobId{1}}};
     EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
-    spec.after.front().on = On::end;
+    spec.after.front().on = Trigger::end;
     EXPECT_TRUE(hashes.insert(body_hash(spec)).second);
 }
 

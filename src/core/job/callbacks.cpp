@@ -6,14 +6,14 @@
 
 namespace perdure {
 
-bool fires_on(On on, JobState ended_as) {
+bool fires_on(Trigger on, JobState ended_as) {
     if (!has_ended(ended_as)) return false;
     switch (on) {
-        case On::success: return ended_as == JobState::succeeded;
-        case On::failure:
+        case Trigger::success: return ended_as == JobState::succeeded;
+        case Trigger::failure:
             return ended_as == JobState::failed || ended_as == JobState::expired ||
                    ended_as == JobState::quarantined;
-        case On::end: return true;
+        case Trigger::end: return true;
     }
     return false;
 }

@@ -25,7 +25,7 @@ inline constexpr std::size_t after_max = 1'000;  // jobs that one job waits for
 
 // Whether a job that ended like this fires what waits for `on`. False while it has not ended.
 // succeeded: success, end. failed, expired, quarantined: failure, end. cancelled: end alone.
-bool fires_on(On on, JobState ended_as);
+bool fires_on(Trigger on, JobState ended_as);
 
 // How a job ended, as those who waited for it are told.
 struct Input {
@@ -50,7 +50,7 @@ std::vector<Input> within_limit(std::vector<Input> inputs);
 
 // One of the others that a job waits for.
 struct AwaitedFacts {
-    On on = On::success;
+    Trigger on = Trigger::success;
     std::optional<JobState> ended_as;
 };
 struct AfterDecision {
@@ -62,7 +62,7 @@ AfterDecision decide_after(const std::vector<AwaitedFacts>& others);
 // A callback of a job, as its ends see it. Added ones count from the generation they were added in.
 struct CallbackRule {
     std::uint32_t number = 0;
-    On on = On::end;
+    Trigger on = Trigger::end;
     std::uint32_t since_generation = 1;
 };
 // Which of them this end makes, in order of their numbers.

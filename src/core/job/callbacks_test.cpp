@@ -7,12 +7,12 @@
 namespace perdure::callbacks_test {
 namespace {
 
-constexpr On ons[] = {On::success, On::failure, On::end};
+constexpr Trigger ons[] = {Trigger::success, Trigger::failure, Trigger::end};
 
 TEST(FiresOn, is_as_in_the_table) {
     struct Row {
         JobState state;
-        std::set<On> fires;
+        std::set<Trigger> fires;
     };
     const Row table[] = {
         {JobState::scheduled, {}},
@@ -21,11 +21,11 @@ TEST(FiresOn, is_as_in_the_table) {
         {JobState::starting, {}},
         {JobState::running, {}},
         {JobState::waiting, {}},
-        {JobState::succeeded, {On::success, On::end}},
-        {JobState::failed, {On::failure, On::end}},
-        {JobState::cancelled, {On::end}},
-        {JobState::expired, {On::failure, On::end}},
-        {JobState::quarantined, {On::failure, On::end}},
+        {JobState::succeeded, {Trigger::success, Trigger::end}},
+        {JobState::failed, {Trigger::failure, Trigger::end}},
+        {JobState::cancelled, {Trigger::end}},
+        {JobState::expired, {Trigger::failure, Trigger::end}},
+        {JobState::quarantined, {Trigger::failure, Trigger::end}},
     };
     ASSERT_EQ(std::size(table), places.size());
     for (const auto& row : table)
@@ -64,7 +64,7 @@ TEST(DecideAfter, goes_on_when_all_have_ended_and_fit_and_cancels_as_soon_as_one
 TEST(CallbacksOwed, are_those_of_each_ended_generation) {
     const JobId job{7};
     const std::vector<CallbackRule> rules = {
-        {0, On::success}, {1, On::failure}, {2, On::end}, {3, On::end, 2}};
+        {0, Trigger::success}, {1, Trigger::failure}, {2, Trigger::end}, {3, Trigger::end, 2}};
     EXPECT_TRUE(callbacks_owed(job, 1, JobState::running, rules).empty());
     EXPECT_EQ(callbacks_owed(job, 1, JobState::cancelled, rules),
               (std::vector<CallbackOf>{{job, 1, 2}}));

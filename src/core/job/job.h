@@ -107,19 +107,19 @@ struct Timeouts {
 };
 
 // Which ends of a job release what waits for it. The table is fires_on() in core/job/callbacks.h.
-enum class On { success, failure, end };
+enum class Trigger { success, failure, end };
 
 // A job to be made when this one ends: once for each generation, in the ending transaction [P7].
 struct JobSpec;
 struct Callback {
-    On on = On::end;
+    Trigger on = Trigger::end;
     std::shared_ptr<const JobSpec> spec;  // never null
 };
 
 // A job that must have ended before this one may run. Any other end than `on` cancels this one.
 struct After {
     JobId job;
-    On on = On::success;
+    Trigger on = Trigger::success;
     friend bool operator==(const After&, const After&) = default;
 };
 
@@ -173,11 +173,11 @@ struct JobSpec {
     bool needs_holders() const { return key.has_value() || !limits.empty(); }
 };
 
-constexpr std::string_view to_string(On on) {
+constexpr std::string_view to_string(Trigger on) {
     switch (on) {
-        case On::success: return "success";
-        case On::failure: return "failure";
-        case On::end: return "end";
+        case Trigger::success: return "success";
+        case Trigger::failure: return "failure";
+        case Trigger::end: return "end";
     }
     return "end";
 }

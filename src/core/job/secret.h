@@ -26,7 +26,7 @@ inline constexpr std::size_t secret_list_max = std::size_t{64} << 10;
 // By the name of a variable (DB_PASSWORD, API_KEY, …) or by its value: a URL with a password in it.
 bool looks_secret(std::string_view name, std::string_view value);
 bool is_secret_reference(std::string_view value);
-// The key that it names; nothing: it is no reference, or its key is no name.
+// The key that it names; empty: it is no reference, or its key is no name.
 std::optional<std::string_view> secret_key_in(std::string_view value);
 // What is said of a variable in an answer (S1, S2).
 std::string_view shown_value(std::string_view name, std::string_view value);

@@ -152,9 +152,10 @@ TEST(CheckCallbacks, are_looked_at_like_jobs_and_named_by_their_path) {
     auto deep = plain();
     deep->priority = 10;
     auto callback = plain();
-    callback->callbacks = {{On::success, plain()}, {On::end, plain()}, {On::end, deep}};
+    callback->callbacks = {
+        {Trigger::success, plain()}, {Trigger::end, plain()}, {Trigger::end, deep}};
     auto spec = acceptable();
-    spec.callbacks = {{On::end, plain()}, {On::failure, callback}};
+    spec.callbacks = {{Trigger::end, plain()}, {Trigger::failure, callback}};
     const auto fault = find_fault(spec);
     ASSERT_TRUE(fault);
     EXPECT_EQ(fault->field, "on_failure[0].on_end[1].priority");
@@ -170,7 +171,7 @@ TEST(CheckCallbacks, have_nothing_that_only_a_submit_can_have) {
         auto callback = plain();
         edit(*callback);
         auto spec = acceptable();
-        spec.callbacks = {{On::end, callback}};
+        spec.callbacks = {{Trigger::end, callback}};
         ASSERT_TRUE(find_fault(spec));
         EXPECT_EQ(find_fault(spec)->field, "on_end[0]." + field);
         ASSERT_TRUE(find_fault_of_callback(*callback, acceptable()));
@@ -182,24 +183,24 @@ TEST(CheckCallbacks, are_100_at_most_and_8_levels_deep) {
     auto spec = acceptable();
     for (int i = 0; i < 50; ++i) {
         auto callback = plain();
-        callback->callbacks = {{On::end, plain()}};
-        spec.callbacks.push_back({On::end, callback});
+        callback->callbacks = {{Trigger::end, plain()}};
+        spec.callbacks.push_back({Trigger::end, callback});
     }
     EXPECT_FALSE(find_fault(spec));
-    spec.callbacks.push_back({On::end, plain()});
+    spec.callbacks.push_back({Trigger::end, plain()});
     EXPECT_TRUE(find_fault(spec));
 
     auto chain = plain();
     for (std::size_t level = 1; level < callback_levels_max; ++level) {
         auto next = plain();
-        next->callbacks = {{On::end, chain}};
+        next->callbacks = {{Trigger::end, chain}};
         chain = next;
     }
     auto deep = acceptable();
-    deep.callbacks = {{On::end, chain}};
+    deep.callbacks = {{Trigger::end, chain}};
     EXPECT_FALSE(find_fault(deep));
     auto too_deep = acceptable();
-    too_deep.callbacks = {{On::end, std::make_shared<JobSpec>(deep)}};
+    too_deep.callbacks = {{Trigger::end, std::make_shared<JobSpec>(deep)}};
     EXPECT_TRUE(find_fault(too_deep));
 }
 

@@ -62,15 +62,15 @@ ClaimantDecision decide_claimant(const ClaimantFacts& f, const Timing& timing) {
     return {true, "O3/deaf_is_tried", 1};
 }
 
-std::vector<Thing> things_of(const JobSpec& spec) {
-    std::vector<Thing> things;
-    if (spec.key) things.push_back({Thing::Kind::key, spec.tenant, *spec.key});
+std::vector<Permit> permits_of(const JobSpec& spec) {
+    std::vector<Permit> permits;
+    if (spec.key) permits.push_back({Permit::Kind::key, spec.tenant, *spec.key});
     for (const auto& limit : spec.limits)
-        things.push_back({Thing::Kind::limit, spec.tenant, limit});
+        permits.push_back({Permit::Kind::limit, spec.tenant, limit});
     // One order for everybody: no two claims wait for each other's rows.
-    std::sort(things.begin(), things.end());
-    things.erase(std::unique(things.begin(), things.end()), things.end());
-    return things;
+    std::sort(permits.begin(), permits.end());
+    permits.erase(std::unique(permits.begin(), permits.end()), permits.end());
+    return permits;
 }
 
 bool is_suspect(const std::optional<AttemptEnd>& newest) {
@@ -86,8 +86,8 @@ AdmissionDecision decide_admission(const AdmissionFacts& f, const Timing& timing
     const bool wants_to_be_alone = f.suspect_for && *f.suspect_for < timing.suspect_alone;
     if (wants_to_be_alone && !f.session_is_empty && !zoo(Bug::suspect_beside_others))
         return {Kind::skip, std::nullopt, "O9/suspect_waits"};
-    for (const auto& t : f.things) {
-        if (!t.held_by_this_job && t.taken >= t.max) return {Kind::block, t.thing, "C4/taken"};
+    for (const auto& t : f.permits) {
+        if (!t.held_by_this_job && t.taken >= t.max) return {Kind::block, t.permit, "C4/taken"};
     }
     return {Kind::admit, std::nullopt, "C4/free"};
 }

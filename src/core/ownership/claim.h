@@ -21,13 +21,13 @@ namespace perdure {
 // The order of one line in `ready`: priority, then first in line, then time, then id. First in line
 // means before all of its own priority, no higher (E6). Between the lines of queues and shares,
 // turns come before time (E7): core/job/turns.h.
-struct ClaimOrder {
+struct QueuePosition {
     std::uint8_t priority = 5;
-    bool behind_the_first = true;  // false: first in line
+    bool in_turn = true;  // false: first in line
     ServiceTime since;
     JobId job;
 
-    friend constexpr auto operator<=>(const ClaimOrder&, const ClaimOrder&) = default;
+    friend constexpr auto operator<=>(const QueuePosition&, const QueuePosition&) = default;
 };
 
 // What a worker must match to take a job, and whose turn it is. Each shape has a line of its own in
@@ -82,20 +82,20 @@ struct ClaimantDecision {
 };
 ClaimantDecision decide_claimant(const ClaimantFacts& facts, const Timing& timing);
 
-// A thing that jobs of one name share: a key (one holder) or a limit (as many as its maximum).
-struct Thing {
+// A permit that jobs of one name share: a key (one holder) or a limit (as many as its maximum).
+struct Permit {
     enum class Kind { key, limit } kind = Kind::key;
     std::string tenant;
     std::string name;
 
-    friend auto operator<=>(const Thing&, const Thing&) = default;
+    friend auto operator<=>(const Permit&, const Permit&) = default;
 };
 
 // All that this job must hold while it runs, in the order in which they are looked at.
-std::vector<Thing> things_of(const JobSpec& spec);
+std::vector<Permit> permits_of(const JobSpec& spec);
 
-struct ThingFacts {
-    Thing thing;
+struct PermitFacts {
+    Permit permit;
     std::uint32_t taken = 0;  // by other jobs
     std::uint32_t max = 1;
     bool held_by_this_job = false;  // kept by "retry now"
@@ -103,14 +103,14 @@ struct ThingFacts {
 struct AdmissionFacts {
     bool queue_paused = false;
     bool avoids_this_worker = false;  // another one is preferred, and the wait for it is not over
-    std::vector<ThingFacts> things;
+    std::vector<PermitFacts> permits;
     // O9: it is a suspect, and has waited this long. Empty: it is none.
     std::optional<Duration> suspect_for = {};
     bool session_is_empty = true;  // it has no attempt in `run`
 };
 struct AdmissionDecision {
     enum class Kind { admit, skip, block } kind = Kind::admit;
-    std::optional<Thing> blocked_on;
+    std::optional<Permit> blocked_on;
     std::string_view rule;
 };
 AdmissionDecision decide_admission(const AdmissionFacts& facts, const Timing& timing);
@@ -118,13 +118,13 @@ AdmissionDecision decide_admission(const AdmissionFacts& facts, const Timing& ti
 // O9: of the job's newest attempt, if that has ended.
 bool is_suspect(const std::optional<AttemptEnd>& newest);
 
-// How many of one shape's jobs that are blocked on a thing become `ready` in this transaction. At
-// most a window full of them is offered a thing at once: each one that leaves `ready` lets the next
-// ones follow, so that the rest needs nobody to remember it, and no transaction grows with the
+// How many of one shape's jobs that are blocked on a permit become `ready` in this transaction. At
+// most a window full of them is offered a permit at once: each one that leaves `ready` lets the
+// next ones follow, so that the rest needs nobody to remember it, and no transaction grows with the
 // number of those who wait (C4, C8).
 inline constexpr std::uint32_t promotion_window = 64;
 struct PromotionFacts {
-    std::uint32_t free = 0;     // of the thing
+    std::uint32_t free = 0;     // of the permit
     std::uint32_t wanting = 0;  // jobs of this shape that are `ready` and have yet to take it
 };
 struct PromotionDecision {

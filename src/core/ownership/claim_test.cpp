@@ -12,8 +12,8 @@ namespace {
 constexpr Timing timing;
 
 // E6: first in line never overtakes a higher priority.
-TEST(ClaimOrder, is_priority_then_first_in_line_then_time_then_id) {
-    const ClaimOrder in_order[] = {
+TEST(QueuePosition, is_priority_then_first_in_line_then_time_then_id) {
+    const QueuePosition in_order[] = {
         {0, true, ServiceTime{900}, JobId{9}}, {5, false, ServiceTime{800}, JobId{8}},
         {5, true, ServiceTime{100}, JobId{7}}, {5, true, ServiceTime{200}, JobId{1}},
         {5, true, ServiceTime{200}, JobId{2}}, {6, false, ServiceTime{1}, JobId{3}},
@@ -122,35 +122,35 @@ TEST(DecideClaimant, gives_each_of_its_rules) {
 TEST(ThingsOf, names_each_thing_once_in_one_order_for_everybody) {
     const JobSpec one{.key = "k", .limits = {"b", "a", "b"}};
     const JobSpec two{.key = "k", .limits = {"a", "b"}};
-    const std::vector<Thing> expected = {{Thing::Kind::key, "default", "k"},
-                                         {Thing::Kind::limit, "default", "a"},
-                                         {Thing::Kind::limit, "default", "b"}};
-    EXPECT_EQ(things_of(one), expected);
-    EXPECT_EQ(things_of(two), expected);
+    const std::vector<Permit> expected = {{Permit::Kind::key, "default", "k"},
+                                          {Permit::Kind::limit, "default", "a"},
+                                          {Permit::Kind::limit, "default", "b"}};
+    EXPECT_EQ(permits_of(one), expected);
+    EXPECT_EQ(permits_of(two), expected);
 }
 
 TEST(ThingsOf, are_not_shared_between_tenants_or_between_key_and_limit) {
-    const auto mine = things_of({.tenant = "mine", .key = "x"});
-    const auto other = things_of({.tenant = "other", .key = "x"});
-    const auto limit = things_of({.tenant = "mine", .limits = {"x"}});
+    const auto mine = permits_of({.tenant = "mine", .key = "x"});
+    const auto other = permits_of({.tenant = "other", .key = "x"});
+    const auto limit = permits_of({.tenant = "mine", .limits = {"x"}});
     EXPECT_NE(mine, other);
     EXPECT_NE(mine, limit);
-    EXPECT_TRUE(things_of({}).empty());
+    EXPECT_TRUE(permits_of({}).empty());
 }
 
 std::vector<AdmissionFacts> every_admission() {
-    std::vector<ThingFacts> states;
+    std::vector<PermitFacts> states;
     for (const std::uint32_t taken : {0, 1, 2})
         for (const std::uint32_t max : {0, 1, 2})
             for (const bool held : {false, true})
-                states.push_back({{Thing::Kind::key, "default", "k"}, taken, max, held});
+                states.push_back({{Permit::Kind::key, "default", "k"}, taken, max, held});
     std::vector<AdmissionFacts> all;
-    std::vector<std::vector<ThingFacts>> things = {{}};
+    std::vector<std::vector<PermitFacts>> permits = {{}};
     for (const auto& first : states) {
-        things.push_back({first});
+        permits.push_back({first});
         for (auto second : states) {
-            second.thing = {Thing::Kind::limit, "default", "l"};
-            things.push_back({first, second});
+            second.permit = {Permit::Kind::limit, "default", "l"};
+            permits.push_back({first, second});
         }
     }
     const std::optional<Duration> suspects[] = {
@@ -159,7 +159,7 @@ std::vector<AdmissionFacts> every_admission() {
         for (const bool avoids : {false, true})
             for (const auto& suspect : suspects)
                 for (const bool empty : {false, true})
-                    for (const auto& some : things)
+                    for (const auto& some : permits)
                         all.push_back({paused, avoids, some, suspect, empty});
     return all;
 }
@@ -169,12 +169,12 @@ bool waits_to_be_alone(const AdmissionFacts& f) {
     return f.suspect_for && *f.suspect_for < timing.suspect_alone && !f.session_is_empty;
 }
 
-bool has_room(const ThingFacts& t) { return t.held_by_this_job || t.taken < t.max; }
+bool has_room(const PermitFacts& t) { return t.held_by_this_job || t.taken < t.max; }
 
 // C4: no limit is ever exceeded, and nothing that is free blocks.
 TEST(DecideAdmission, admits_exactly_if_there_is_room_in_everything_it_needs) {
     for (const auto& f : every_admission()) {
-        const bool room = std::all_of(f.things.begin(), f.things.end(), has_room);
+        const bool room = std::all_of(f.permits.begin(), f.permits.end(), has_room);
         const bool wanted = !f.queue_paused && !f.avoids_this_worker && !waits_to_be_alone(f);
         EXPECT_EQ(decide_admission(f, timing).kind == AdmissionDecision::Kind::admit,
                   room && wanted);
@@ -187,10 +187,10 @@ TEST(DecideAdmission, blocks_on_one_named_thing_that_is_taken) {
         const bool blocks = decision.kind == AdmissionDecision::Kind::block;
         EXPECT_EQ(decision.blocked_on.has_value(), blocks);
         if (!blocks) continue;
-        const auto on = std::find_if(f.things.begin(), f.things.end(), [&](const auto& t) {
-            return t.thing == *decision.blocked_on;
+        const auto on = std::find_if(f.permits.begin(), f.permits.end(), [&](const auto& t) {
+            return t.permit == *decision.blocked_on;
         });
-        ASSERT_NE(on, f.things.end());
+        ASSERT_NE(on, f.permits.end());
         EXPECT_FALSE(has_room(*on));
     }
 }
@@ -218,7 +218,7 @@ std::vector<PromotionFacts> every_promotion() {
     return all;
 }
 
-// [P7]: a free thing is offered to somebody, as long as somebody waits for it.
+// [P7]: a free permit is offered to somebody, as long as somebody waits for it.
 TEST(DecidePromotion, leaves_no_free_thing_without_anybody_who_wants_it) {
     for (const auto& f : every_promotion()) {
         const auto offered = f.wanting + decide_promotion(f).promote;

@@ -44,7 +44,7 @@ struct CrashWitness {
     std::uint64_t assignment = 0;
     bool alive = true;  // false: it has ended by itself meanwhile
     Effects effects = Effects::repeatable;
-    PolicyName policy = PolicyName::standard;
+    PolicyName policy = PolicyName::default_;
 
     auto age() const { return std::tie(life, assignment, attempt); }
 };

@@ -90,7 +90,7 @@ std::vector<CrashWitness> every_witness() {
     for (const std::uint64_t life : {7, 8})
         for (const bool alive : {false, true})
             for (const auto effects : {Effects::repeatable, Effects::resumable, Effects::once})
-                for (const auto policy : {PolicyName::standard, PolicyName::never})
+                for (const auto policy : {PolicyName::default_, PolicyName::never})
                     all.push_back({.life = life,
                                    .assignment = life == 7 ? 9U : 1U,
                                    .alive = alive,

@@ -10,7 +10,7 @@ using Kind = ReconcileDecision::Kind;
 ReconcileDecision listed_and_owned(const ReconcileFacts& f) {
     const auto phase = f.listed->phase;
     if (phase == Listed::Phase::ended) return {Kind::nothing, "O6/report_is_coming"};
-    if (f.order) return {Kind::kill, "E1/ordered"};
+    if (f.kill_cause) return {Kind::kill, "E1/ordered"};
     // Also of an attempt that asks: what runs, runs, and must never pass for "did not run".
     const bool unconfirmed = f.state == JobState::starting;
     if (phase == Listed::Phase::running && unconfirmed) return {Kind::confirm_start, "O4/runs"};
@@ -53,19 +53,19 @@ ReconcileDecision listed_but_not_owned(const ReconcileFacts& f) {
 ReconcileDecision owned_but_not_listed(const ReconcileFacts& f) {
     if (f.assignment > f.seen) {
         // To send it now would start it after its end was ordered; its confirmation runs out.
-        if (f.order) return {Kind::nothing, "E1/ordered_before_it_was_seen"};
+        if (f.kill_cause) return {Kind::nothing, "E1/ordered_before_it_was_seen"};
         if (f.recalled) return {Kind::nothing, "O3/ordered_back_before_it_was_seen"};
         return {Kind::resend, "O6/not_seen_yet"};
     }
     // Seen, and the worker does not have it: it will discard it should it still arrive.
     AttemptEnd end{.clean = f.clean, .reported = true};
     if (f.state == JobState::running) {
-        end.cause = f.order.value_or(Cause::shim_lost);
+        end.cause = f.kill_cause.value_or(Cause::shim_lost);
         end.ran = f.asks ? Ran::maybe : Ran::yes;
         return {Kind::lost, "O6/started_and_not_listed", end};
     }
     // Its session is heard: it is handed back, nobody was lost (E4).
-    end.cause = f.order.value_or(Cause::evicted);
+    end.cause = f.kill_cause.value_or(Cause::evicted);
     end.ran = Ran::no;
     return {Kind::did_not_start, "O6/not_listed", end};
 }

@@ -48,7 +48,7 @@ struct ReconcileFacts {
     bool asks = false;
     bool clean = false;
     Isolation isolation = Isolation::fenced;
-    std::optional<Cause> order;
+    std::optional<Cause> kill_cause;
     bool recalled = false;  // it was ordered back, and has not been given up yet
     std::uint64_t assignment = 0;
     bool may_have_begun = true;

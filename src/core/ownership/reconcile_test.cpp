@@ -88,7 +88,7 @@ std::vector<ReconcileFacts> runs_of(const Standing& s, const std::optional<Liste
                                            .asks = asks,
                                            .clean = asks,
                                            .isolation = isolation,
-                                           .order = order,
+                                           .kill_cause = order,
                                            .recalled = seen > 10 && !order,
                                            .assignment = 7,
                                            .job_ended = s.job_ended,
@@ -191,7 +191,7 @@ TEST(DecideReconcile, stops_every_other_attempt_that_is_not_the_running_one) {
 TEST(DecideReconcile, confirms_every_start_that_the_store_does_not_know) {
     for (const auto& f : every_combination()) {
         const bool unknown =
-            f.in_run && lists(f, Phase::running) && !f.order && f.state == JobState::starting;
+            f.in_run && lists(f, Phase::running) && !f.kill_cause && f.state == JobState::starting;
         EXPECT_EQ(decide_reconcile(f).kind == Kind::confirm_start, unknown);
     }
 }
@@ -208,7 +208,7 @@ TEST(DecideReconcile, waits_for_the_report_of_what_has_ended) {
 // E1.
 TEST(DecideReconcile, kills_what_was_ordered_to_be_killed) {
     for (const auto& f : every_combination()) {
-        const bool ordered = f.in_run && f.listed && !lists(f, Phase::ended) && f.order;
+        const bool ordered = f.in_run && f.listed && !lists(f, Phase::ended) && f.kill_cause;
         EXPECT_EQ(decide_reconcile(f).kind == Kind::kill, ordered);
     }
 }
@@ -234,7 +234,7 @@ TEST(DecideReconcile, calls_nobody_lost_who_is_heard) {
 TEST(DecideReconcile, sends_again_exactly_what_the_worker_has_not_seen) {
     for (const auto& f : every_combination()) {
         const bool unseen = f.in_run && !f.listed && f.assignment > f.seen;
-        const bool wanted = !f.order && !f.recalled;
+        const bool wanted = !f.kill_cause && !f.recalled;
         EXPECT_EQ(decide_reconcile(f).kind == Kind::resend, unseen && wanted);
         if (unseen && !wanted) {
             EXPECT_EQ(decide_reconcile(f).kind, Kind::nothing);
@@ -263,8 +263,8 @@ TEST(DecideReconcile, says_did_not_run_only_if_no_start_was_committed) {
         EXPECT_TRUE(decision.end->reported);
         EXPECT_FALSE(decision.end->succeeded);
         EXPECT_EQ(decision.end->clean, f.clean);
-        if (f.order) {
-            EXPECT_EQ(decision.end->cause, *f.order);
+        if (f.kill_cause) {
+            EXPECT_EQ(decision.end->cause, *f.kill_cause);
         }
     }
 }

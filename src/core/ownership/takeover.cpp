@@ -37,7 +37,7 @@ InheritDecision decide_inherit(const InheritFacts& f) {
     const bool may_have_started = listed_as_started || nothing_was_synced || directory_was_lost;
     const auto cause = f.same_boot ? Cause::worker_lost : Cause::host_lost;
     const auto ran = start_was_confirmed ? Ran::yes : may_have_started ? Ran::maybe : Ran::no;
-    return {AttemptEnd{.cause = f.order.value_or(cause),
+    return {AttemptEnd{.cause = f.kill_cause.value_or(cause),
                        .ran = ran,
                        .clean = f.clean,
                        .reported = true,

@@ -57,7 +57,7 @@ struct InheritFacts {
     bool asks = false;
     bool clean = false;
     bool alone = false;  // the only attempt of the previous session (E4)
-    std::optional<Cause> order;
+    std::optional<Cause> kill_cause;
 };
 struct InheritDecision {
     std::optional<AttemptEnd> end;  // empty: it goes over to the new session

@@ -156,7 +156,7 @@ TEST(DecideInherit, names_the_cause_that_is_proven) {
         const auto end = decide_inherit(f).end;
         if (!end) continue;
         const auto seen = f.same_boot ? Cause::worker_lost : Cause::host_lost;
-        EXPECT_EQ(end->cause, f.order.value_or(seen));
+        EXPECT_EQ(end->cause, f.kill_cause.value_or(seen));
         EXPECT_EQ(end->clean, f.clean);
         EXPECT_EQ(end->alone, f.alone);
     }
@@ -179,7 +179,7 @@ TEST(DecideInherit, its_ends_are_facts_and_no_presumptions) {
 TEST(DecideInherit, a_once_job_that_may_have_run_is_quarantined) {
     for (const auto& f : every_inheritance()) {
         const auto end = decide_inherit(f).end;
-        if (!end || f.order || !f.asks) continue;
+        if (!end || f.kill_cause || !f.asks) continue;
         const auto next =
             decide_next({.end = *end, .effects = Effects::once, .counts = with({}, *end)});
         const bool has_started = f.listed && f.listed->phase == Phase::running;

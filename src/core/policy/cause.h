@@ -95,7 +95,8 @@ struct AttemptEnd {
     std::int32_t exit_code = 0;  // or the signal, for crash(signal)
     std::optional<WallTime> at;  // for verdict(at)
     std::uint8_t matched = 0;    // the author's rule that judged it, counted from 1; 0: none did
-    std::uint64_t judge = 0;     // mark_of() its worker's policy, if that judged; 0: the job's own
+    std::uint64_t policy_fingerprint =
+        0;  // fingerprint_of() its worker's policy, if that judged; 0: the job's own
 
     friend bool operator==(const AttemptEnd&, const AttemptEnd&) = default;
 };

@@ -48,7 +48,7 @@ bool fits(const CustomRule& rule, const AttemptEnd& end, const Evidence* evidenc
     return is_found(rule.text, evidence);
 }
 
-bool is_nobodys_to_choose(CauseClass c) {
+bool no_rule_may_choose(CauseClass c) {
     return c == CauseClass::cancelled || c == CauseClass::queue_timeout ||
            c == CauseClass::unusable || c == CauseClass::did_not_run;
 }
@@ -144,7 +144,7 @@ std::optional<RuleFault> check_numbers(const CustomRule& rule, std::size_t index
         return RuleFault{place(index, "jitter"), "jitter is 0 to 100 percent of the wait"};
     if (rule.text.size() > text_max)
         return RuleFault{place(index, "text"), "a text has at most 1024 bytes"};
-    if (rule.then != Then::fail && rule.then != Then::quarantine)
+    if (rule.then != LastResort::fail && rule.then != LastResort::quarantine)
         return RuleFault{place(index, "then"), "a rule ends in fail or quarantine"};
     const bool busy = rule.times == CustomRule::always && rule.wait == Duration{};
     if (busy && !may_repeat_without_a_pause(rule))
@@ -213,7 +213,7 @@ void add_rules(FieldBytes& bytes, const std::vector<CustomRule>& rules) {
     }
 }
 
-std::uint64_t mark_of(const PolicyChoice& policy) {
+std::uint64_t fingerprint_of(const PolicyChoice& policy) {
     if (policy.level != PolicyLevel::worker) return 0;
     FieldBytes bytes;
     bytes.add(to_string(policy.name));
@@ -223,8 +223,8 @@ std::uint64_t mark_of(const PolicyChoice& policy) {
 
 AttemptEnd judged(AttemptEnd end, const PolicyChoice& policy, const Evidence* evidence) {
     end.matched = 0;
-    end.judge = mark_of(policy);
-    if (end.succeeded || is_nobodys_to_choose(class_of(end))) return end;
+    end.policy_fingerprint = fingerprint_of(policy);
+    if (end.succeeded || no_rule_may_choose(class_of(end))) return end;
     const auto rules = std::min(policy.rules.size(), custom_rules_max);
     for (std::size_t i = 0; i < rules; ++i) {
         if (!fits(policy.rules[i], end, evidence)) continue;
@@ -236,13 +236,14 @@ AttemptEnd judged(AttemptEnd end, const PolicyChoice& policy, const Evidence* ev
 
 CauseCounts count_causes(const std::vector<const AttemptEnd*>& ends, const PolicyChoice& policy) {
     constexpr AttemptEnd worst{.cause = Cause::crash_signal};
-    const auto mark = mark_of(policy);
+    const auto mark = fingerprint_of(policy);
     CauseCounts counts;
     for (const AttemptEnd* end : ends) {
         if (!end)
             counts = with(counts, worst);
         else
-            counts = with(counts, end->judge == mark ? *end : judged(*end, policy, nullptr));
+            counts = with(counts,
+                          end->policy_fingerprint == mark ? *end : judged(*end, policy, nullptr));
     }
     return counts;
 }

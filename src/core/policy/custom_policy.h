@@ -38,7 +38,7 @@ std::vector<Cause> causes_of(const CustomRule& rule);
 
 // Which policy of a worker's own has judged an end: a number for its base and its rules. Zero for
 // every policy that is not a worker's, because a job has only one of those.
-std::uint64_t mark_of(const PolicyChoice& policy);
+std::uint64_t fingerprint_of(const PolicyChoice& policy);
 void add_rules(FieldBytes& bytes, const std::vector<CustomRule>& rules);
 
 // The end with the number of the rule that judges it, and of the policy. Text is known only from a

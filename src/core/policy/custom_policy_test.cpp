@@ -125,9 +125,9 @@ TEST(Judged, text_is_compared_letter_by_letter) {
 
 std::vector<PolicyChoice> every_policy() {
     std::vector<PolicyChoice> all;
-    for (const auto name : {PolicyName::standard, PolicyName::never, PolicyName::forever})
+    for (const auto name : {PolicyName::default_, PolicyName::never, PolicyName::forever})
         for (const std::uint32_t times : {0U, 1U, 3U, always})
-            for (const auto then : {Then::fail, Then::quarantine})
+            for (const auto then : {LastResort::fail, LastResort::quarantine})
                 for (const auto wait : {Duration{}, seconds(5)})
                     for (const bool another : {false, true})
                         for (const auto& causes :
@@ -166,8 +166,9 @@ TEST(DecideNext, does_what_the_rule_says_as_often_as_it_says) {
                     ASSERT_EQ(repeats(next), left && !guarded);
                     if (!left) {
                         EXPECT_EQ(next.rule, "custom/1");
-                        EXPECT_EQ(next.state, rule.then == Then::fail ? JobState::failed
-                                                                      : JobState::quarantined);
+                        EXPECT_EQ(next.state, rule.then == LastResort::fail
+                                                  ? JobState::failed
+                                                  : JobState::quarantined);
                     }
                     if (left && guarded) {
                         EXPECT_EQ(next.state, is_own_exit(end.cause) ? JobState::failed
@@ -231,16 +232,17 @@ PolicyChoice of_worker(std::vector<CustomRule> rules) {
 TEST(MarkOf, tells_the_policies_of_workers_apart_by_what_they_say) {
     std::set<std::uint64_t> marks = {0};
     for (const auto& rule : every_rule())
-        for (const auto name : {PolicyName::standard, PolicyName::never, PolicyName::forever}) {
+        for (const auto name : {PolicyName::default_, PolicyName::never, PolicyName::forever}) {
             auto policy = of_worker({rule});
             policy.name = name;
-            EXPECT_TRUE(marks.insert(mark_of(policy)).second);
+            EXPECT_TRUE(marks.insert(fingerprint_of(policy)).second);
             auto renamed = policy;
             renamed.custom = "another-name";
             renamed.retries = 5;
-            EXPECT_EQ(mark_of(renamed), mark_of(policy)) << "name and retries judge nothing";
+            EXPECT_EQ(fingerprint_of(renamed), fingerprint_of(policy))
+                << "name and retries judge nothing";
             policy.level = PolicyLevel::server;
-            EXPECT_EQ(mark_of(policy), 0U) << "a job has only one that is not a worker's";
+            EXPECT_EQ(fingerprint_of(policy), 0U) << "a job has only one that is not a worker's";
         }
 }
 
@@ -254,7 +256,7 @@ TEST(CountCauses, what_another_policy_judged_is_judged_anew) {
     for (const auto& first : policies)
         for (const auto& then : policies)
             for (const auto& end : every_end()) {
-                const bool both_jobs = mark_of(first) == 0 && mark_of(then) == 0;
+                const bool both_jobs = fingerprint_of(first) == 0 && fingerprint_of(then) == 0;
                 if (both_jobs && first != then) continue;  // a job has one of them
                 const auto before = judged(end, first, nullptr);
                 EXPECT_EQ(count_causes({&before}, then),
@@ -370,7 +372,7 @@ TEST(FindRuleFault, refuses_numbers_out_of_range) {
     EXPECT_EQ(with_rule([](auto& r) { r.wait_max = seconds(-1); }), "rules[0].wait_max");
     EXPECT_EQ(with_rule([](auto& r) { r.jitter_percent = 101; }), "rules[0].jitter");
     EXPECT_EQ(with_rule([](auto& r) { r.text = std::string(1025, 'x'); }), "rules[0].text");
-    EXPECT_EQ(with_rule([](auto& r) { r.then = Then::expire; }), "rules[0].then");
+    EXPECT_EQ(with_rule([](auto& r) { r.then = LastResort::expire; }), "rules[0].then");
     std::vector<CustomRule> many;
     for (int i = 1; i <= 33; ++i) many.push_back(on({}, {i}));
     EXPECT_EQ(fault_of(many), "rules");

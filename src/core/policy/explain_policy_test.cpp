@@ -22,7 +22,7 @@ const Outlook* line_about(const std::vector<Outlook>& lines, Cause cause, bool a
 }
 
 TEST(ExplainPolicy, says_something_about_every_cause_exactly_once) {
-    for (const auto name : {PolicyName::standard, PolicyName::never, PolicyName::forever}) {
+    for (const auto name : {PolicyName::default_, PolicyName::never, PolicyName::forever}) {
         const auto lines = explain_policy({.policy = {.name = name}});
         std::map<std::pair<Cause, bool>, int> told;
         for (const auto& line : lines)
@@ -55,7 +55,7 @@ TEST(ExplainPolicy, lists_conditions_of_rules_first_and_the_rest_of_their_causes
     OutlookFacts facts;
     facts.policy.rules = {
         {.causes = {Cause::exit}, .exit_codes = {75}, .times = 3, .wait = seconds(5)},
-        {.causes = {Cause::oom}, .then = Then::quarantine}};
+        {.causes = {Cause::oom}, .then = LastResort::quarantine}};
     facts.counts.of_rules = {2};
     const auto lines = explain_policy(facts);
     EXPECT_EQ(lines.front().rule_number, 1);

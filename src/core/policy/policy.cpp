@@ -23,11 +23,11 @@ PolicyRule standard_rule(CauseClass c) {
             return {.times = 2,
                     .first_wait = seconds(1),
                     .wait_max = seconds(60),
-                    .then = Then::quarantine,
+                    .then = LastResort::quarantine,
                     .rule = "default/crash"};
         case CauseClass::owner_lost:
             return {.times = 9,
-                    .then = Then::quarantine,
+                    .then = LastResort::quarantine,
                     .another_worker = true,
                     .rule = "default/owner_lost"};
         case CauseClass::timed_out: return {.rule = "default/timed_out"};
@@ -39,7 +39,8 @@ PolicyRule never_rule(CauseClass c) {
     switch (c) {
         case CauseClass::crash:
         case CauseClass::owner_lost:
-        case CauseClass::moved: return {.then = Then::quarantine, .rule = "never/interrupted"};
+        case CauseClass::moved:
+            return {.then = LastResort::quarantine, .rule = "never/interrupted"};
         default: return {.rule = "never/fail"};
     }
 }
@@ -97,8 +98,9 @@ CauseClass class_of(const AttemptEnd& end) {
 PolicyRule rule_for(const PolicyChoice& policy, CauseClass c) {
     // These are not the author's to choose: the job did not fail, or a person has spoken.
     switch (c) {
-        case CauseClass::cancelled: return {.then = Then::cancel, .rule = "any/cancelled"};
-        case CauseClass::queue_timeout: return {.then = Then::expire, .rule = "any/queue_timeout"};
+        case CauseClass::cancelled: return {.then = LastResort::cancel, .rule = "any/cancelled"};
+        case CauseClass::queue_timeout:
+            return {.then = LastResort::expire, .rule = "any/queue_timeout"};
         case CauseClass::unusable: return {.rule = "any/command_unusable"};
         case CauseClass::did_not_run:
             return {.times = always,
@@ -125,7 +127,7 @@ PolicyRule rule_for(const PolicyChoice& policy, CauseClass c) {
         default: break;
     }
     switch (policy.name) {
-        case PolicyName::standard: return standard_rule(c);
+        case PolicyName::default_: return standard_rule(c);
         case PolicyName::never: return never_rule(c);
         case PolicyName::forever: return forever_rule(c);
     }

@@ -13,11 +13,11 @@
 
 namespace perdure {
 
-enum class PolicyName { standard, never, forever };  // `standard` is called "default" outside C++
+enum class PolicyName { default_, never, forever };  // `standard` is called "default" outside C++
 
 constexpr std::string_view to_string(PolicyName name) {
     switch (name) {
-        case PolicyName::standard: return "default";
+        case PolicyName::default_: return "default";
         case PolicyName::never: return "never";
         case PolicyName::forever: return "forever";
     }
@@ -45,7 +45,7 @@ constexpr std::string_view to_string(PolicyLevel level) {
 // The wait before run n + 1: constant w, linear n w, exponential w 2^(n-1), up to a cap.
 enum class Growth { constant, linear, exponential };
 
-enum class Then { fail, quarantine, expire, cancel };
+enum class LastResort { fail, quarantine, expire, cancel };
 
 // One line of an author's own policy: which ends it judges, and how. All that is given must fit.
 struct CustomRule {
@@ -60,14 +60,14 @@ struct CustomRule {
     Growth growth = Growth::exponential;
     std::uint32_t jitter_percent = 0;
     bool another_worker = false;
-    Then then = Then::fail;  // when `times` are used up: fail or quarantine
+    LastResort then = LastResort::fail;  // when `times` are used up: fail or quarantine
 
     friend bool operator==(const CustomRule&, const CustomRule&) = default;
 };
 
 // The policy that a job's author chose, with what to do about the job's own failures.
 struct PolicyChoice {
-    PolicyName name = PolicyName::standard;
+    PolicyName name = PolicyName::default_;
     std::uint32_t retries = 0;  // more runs after a failure of the job's own (`exit`)
     Duration retry_wait = seconds(1);
     Growth growth = Growth::exponential;
@@ -108,10 +108,10 @@ struct PolicyRule {
     Duration wait_max;        // waits grow up to this
     Growth growth = Growth::exponential;
     std::uint32_t jitter_percent = 0;
-    Then then = Then::fail;       // when `times` are used up
-    bool another_worker = false;  // prefer one that did not fail
-    bool alarming = false;        // CRITICAL in the log at each repetition
-    std::string_view rule;        // id for `perdure why`
+    LastResort then = LastResort::fail;  // when `times` are used up
+    bool another_worker = false;         // prefer one that did not fail
+    bool alarming = false;               // CRITICAL in the log at each repetition
+    std::string_view rule;               // id for `perdure why`
 };
 
 PolicyRule rule_for(const PolicyChoice& policy, CauseClass cause_class);

@@ -10,7 +10,7 @@ namespace perdure {
 namespace {
 
 std::optional<PolicyName> built_in(std::string_view name) {
-    for (const auto each : {PolicyName::standard, PolicyName::never, PolicyName::forever})
+    for (const auto each : {PolicyName::default_, PolicyName::never, PolicyName::forever})
         if (to_string(each) == name) return each;
     return std::nullopt;
 }
@@ -63,18 +63,18 @@ std::string no_such_policy(const PolicyBook& book, std::string_view name) {
     return sentence;
 }
 
-PolicyDecision decide_policy(const PolicyBook& book, const JobSpec& spec, PolicyWish wish) {
+PolicyDecision decide_policy(const PolicyBook& book, const JobSpec& spec, PolicyOrigin origin) {
     const auto& own = spec.policy;
     const bool only_named = !own.custom.empty() && own.rules.empty();
-    if (wish == PolicyWish::settled) return {own, own.level, std::nullopt};
-    if (wish == PolicyWish::chosen && !only_named)
+    if (origin == PolicyOrigin::frozen) return {own, own.level, std::nullopt};
+    if (origin == PolicyOrigin::chosen && !only_named)
         return {own, PolicyLevel::job, find_rule_conflict(own.rules, spec.effects)};
     auto chosen = chosen_for(book, spec);
-    if (wish == PolicyWish::chosen) chosen = {own.custom, PolicyLevel::job};
+    if (origin == PolicyOrigin::chosen) chosen = {own.custom, PolicyLevel::job};
     auto policy = with_policy(book, own, chosen.name);
     if (!policy) return {own, chosen.level, RuleFault{"", no_such_policy(book, chosen.name)}};
     policy->level = chosen.level;
-    if (wish == PolicyWish::inherited) return {std::move(*policy), chosen.level, std::nullopt};
+    if (origin == PolicyOrigin::inherited) return {std::move(*policy), chosen.level, std::nullopt};
     auto refused = find_rule_conflict(policy->rules, spec.effects);
     return {std::move(*policy), chosen.level, std::move(refused)};
 }

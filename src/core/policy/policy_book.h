@@ -30,7 +30,7 @@ struct PolicyBook {
 
 // inherited: the job does not say which policy it wants. chosen: it does, by its own rules or only
 // by a name (PolicyChoice::custom). settled: it was decided before, and stays.
-enum class PolicyWish { inherited, chosen, settled };
+enum class PolicyOrigin { inherited, chosen, frozen };
 
 struct PolicyDecision {
     PolicyChoice policy;
@@ -40,7 +40,7 @@ struct PolicyDecision {
 
 // What the job says about retries is always its own. A policy that it inherits may contradict its
 // effects, which win (E3); one that it chooses itself may not.
-PolicyDecision decide_policy(const PolicyBook& book, const JobSpec& spec, PolicyWish wish);
+PolicyDecision decide_policy(const PolicyBook& book, const JobSpec& spec, PolicyOrigin origin);
 
 // The policy of the worker of this name; empty: it has none of its own.
 std::optional<PolicyChoice> decide_worker_policy(const PolicyBook& book, std::string_view worker);

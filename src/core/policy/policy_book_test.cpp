@@ -31,7 +31,7 @@ TEST(DecidePolicy, job_before_kind_before_queue_before_server) {
         for (const bool queue : {false, true})
             for (const auto* queue_name : {"slow", "other"})
                 for (const auto* kind_name : {"mail", "other", ""})
-                    for (const auto wish : {PolicyWish::inherited, PolicyWish::chosen}) {
+                    for (const auto wish : {PolicyOrigin::inherited, PolicyOrigin::chosen}) {
                         const auto spec = asking(queue_name, kind_name);
                         const auto got = decide_policy(book_with(kind, queue), spec, wish);
                         auto expected = PolicyLevel::server;
@@ -40,8 +40,8 @@ TEST(DecidePolicy, job_before_kind_before_queue_before_server) {
                             expected = PolicyLevel::queue, name = PolicyName::never;
                         if (kind && std::string(kind_name) == "mail")
                             expected = PolicyLevel::kind, name = PolicyName::forever;
-                        if (wish == PolicyWish::chosen)
-                            expected = PolicyLevel::job, name = PolicyName::standard;
+                        if (wish == PolicyOrigin::chosen)
+                            expected = PolicyLevel::job, name = PolicyName::default_;
                         EXPECT_EQ(got.level, expected);
                         EXPECT_EQ(got.policy.level, expected) << "it is stored with the job";
                         EXPECT_EQ(got.policy.name, name);
@@ -54,19 +54,19 @@ TEST(DecidePolicy, job_before_kind_before_queue_before_server) {
 TEST(DecidePolicy, looks_up_what_a_job_only_names) {
     auto spec = asking("default", "");
     spec.policy.custom = "patient";
-    auto got = decide_policy(book_with(false, false), spec, PolicyWish::chosen);
+    auto got = decide_policy(book_with(false, false), spec, PolicyOrigin::chosen);
     EXPECT_EQ(got.policy.rules, patient().rules);
     EXPECT_EQ(got.policy.name, PolicyName::forever);
     EXPECT_EQ(got.policy.custom, "patient");
     spec.policy.custom = "bare";
-    got = decide_policy(book_with(false, false), spec, PolicyWish::chosen);
+    got = decide_policy(book_with(false, false), spec, PolicyOrigin::chosen);
     EXPECT_EQ(got.policy.name, PolicyName::never);
 }
 
 TEST(DecidePolicy, refuses_a_name_that_nobody_knows_with_a_suggestion) {
     auto spec = asking("default", "");
     spec.policy.custom = "pateint";
-    const auto got = decide_policy(book_with(false, false), spec, PolicyWish::chosen);
+    const auto got = decide_policy(book_with(false, false), spec, PolicyOrigin::chosen);
     ASSERT_TRUE(got.refused);
     EXPECT_EQ(got.refused->place, "");
     EXPECT_EQ(got.refused->what, "there is no policy \"pateint\"; did you mean patient?");
@@ -76,11 +76,11 @@ TEST(DecidePolicy, refuses_a_name_that_nobody_knows_with_a_suggestion) {
 TEST(DecidePolicy, only_what_a_job_chooses_itself_may_not_contradict_its_effects) {
     auto spec = asking("default", "mail");
     spec.effects = Effects::once;
-    EXPECT_FALSE(decide_policy(book_with(true, true), spec, PolicyWish::inherited).refused);
+    EXPECT_FALSE(decide_policy(book_with(true, true), spec, PolicyOrigin::inherited).refused);
     spec.policy.custom = "patient";
-    EXPECT_TRUE(decide_policy(book_with(true, true), spec, PolicyWish::chosen).refused);
+    EXPECT_TRUE(decide_policy(book_with(true, true), spec, PolicyOrigin::chosen).refused);
     spec.policy = patient();
-    const auto own = decide_policy(book_with(true, true), spec, PolicyWish::chosen);
+    const auto own = decide_policy(book_with(true, true), spec, PolicyOrigin::chosen);
     ASSERT_TRUE(own.refused);
     EXPECT_EQ(own.refused->place, "rules[0].times");
 }
@@ -92,7 +92,7 @@ TEST(DecidePolicy, what_was_settled_before_stays_whatever_the_configuration_says
     spec.policy.custom = "of-last-year";
     for (const auto level : {PolicyLevel::job, PolicyLevel::server}) {
         spec.policy.level = level;
-        const auto got = decide_policy(book_with(true, true), spec, PolicyWish::settled);
+        const auto got = decide_policy(book_with(true, true), spec, PolicyOrigin::frozen);
         EXPECT_EQ(got.policy, spec.policy);
         EXPECT_EQ(got.level, level);
         EXPECT_FALSE(got.refused);
@@ -122,7 +122,7 @@ TEST(PolicyForAttempt, is_the_workers_exactly_if_the_job_has_inherited_the_serve
     of_worker.level = PolicyLevel::worker;
     for (const auto level :
          {PolicyLevel::job, PolicyLevel::kind, PolicyLevel::queue, PolicyLevel::server})
-        for (const auto name : {PolicyName::standard, PolicyName::never, PolicyName::forever})
+        for (const auto name : {PolicyName::default_, PolicyName::never, PolicyName::forever})
             for (const bool has_rules : {false, true})
                 for (const bool worker_has_one : {false, true}) {
                     PolicyChoice job{.name = name, .retries = 7, .retry_wait = seconds(9)};

@@ -35,7 +35,7 @@ std::vector<AttemptEnd> every_end() {
 
 std::vector<PolicyChoice> every_policy() {
     std::vector<PolicyChoice> all;
-    for (const auto name : {PolicyName::standard, PolicyName::never, PolicyName::forever})
+    for (const auto name : {PolicyName::default_, PolicyName::never, PolicyName::forever})
         for (const std::uint32_t retries : {0, 1, 7})
             for (const auto wait : {Duration{}, seconds(1), hours(2)})
                 all.push_back({name, retries, wait});
@@ -136,7 +136,7 @@ TEST(RuleFor, a_crash_ends_in_quarantine_unless_the_policy_is_forever_which_says
             EXPECT_LE(rule.times, 2U);
         }
         if (!forever) {
-            EXPECT_EQ(rule.then, Then::quarantine);
+            EXPECT_EQ(rule.then, LastResort::quarantine);
         }
     }
 }
@@ -231,7 +231,7 @@ TEST(CountCauses, one_more_end_is_the_same_as_counting_all_anew) {
 }
 
 TEST(PolicyName, is_spelt_as_in_the_table) {
-    EXPECT_EQ(to_string(PolicyName::standard), "default");
+    EXPECT_EQ(to_string(PolicyName::default_), "default");
     EXPECT_EQ(to_string(PolicyName::never), "never");
     EXPECT_EQ(to_string(PolicyName::forever), "forever");
 }

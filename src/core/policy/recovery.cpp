@@ -16,7 +16,7 @@ Ran ran_at_silence(const RunFacts& f) {
 }
 
 AttemptEnd presumed_end(const RunFacts& f) {
-    return {.cause = f.order.value_or(Cause::worker_lost),
+    return {.cause = f.kill_cause.value_or(Cause::worker_lost),
             .ran = ran_at_silence(f),
             .clean = f.clean,
             .alone = f.alone};
@@ -32,7 +32,7 @@ RecoveryDecision given_up(const RunFacts& f, std::string_view rule) {
 
 RecoveryDecision after_confirmation(const RunFacts& f) {
     if (f.recalled) return given_up(f, "O3/not_handed_back");
-    const bool heard = f.heard && !f.order && !zoo(Bug::unstarted_called_lost);
+    const bool heard = f.heard && !f.kill_cause && !zoo(Bug::unstarted_called_lost);
     // It lists the attempt, and it has not started it.
     if (heard && f.saw_assignment)
         return {std::nullopt, "O3/ordered_back", Detector::confirmation, true};
@@ -108,12 +108,12 @@ Next quarantined(std::string_view rule, bool may_have_run) {
     return {.state = JobState::quarantined, .may_have_run = may_have_run, .rule = rule};
 }
 
-JobState state_of(Then then) {
+JobState state_of(LastResort then) {
     switch (then) {
-        case Then::fail: return JobState::failed;
-        case Then::quarantine: return JobState::quarantined;
-        case Then::expire: return JobState::expired;
-        case Then::cancel: return JobState::cancelled;
+        case LastResort::fail: return JobState::failed;
+        case LastResort::quarantine: return JobState::quarantined;
+        case LastResort::expire: return JobState::expired;
+        case LastResort::cancel: return JobState::cancelled;
     }
     return JobState::failed;
 }

@@ -20,14 +20,14 @@ namespace perdure {
 struct RunFacts {
     JobState state = JobState::running;  // starting or running
     Terms terms;
-    bool clean = false;            // its last checkpoint is newer than its last `begin`
-    std::optional<Cause> order;    // a kill that was ordered: cancelled or timeout(total)
-    bool recalled = false;         // it was ordered back: it must not start any more (O3)
-    bool heard = false;            // its session is: no heartbeat is overdue
-    bool saw_assignment = true;    // the session's heartbeats have named it or a later one
-    bool alone = false;            // the only attempt of its session
-    ServiceTime lease_deadline;    // of its session
-    ServiceTime confirm_deadline;  // of its start
+    bool clean = false;               // its last checkpoint is newer than its last `begin`
+    std::optional<Cause> kill_cause;  // a kill that was ordered: cancelled or timeout(total)
+    bool recalled = false;            // it was ordered back: it must not start any more (O3)
+    bool heard = false;               // its session is: no heartbeat is overdue
+    bool saw_assignment = true;       // the session's heartbeats have named it or a later one
+    bool alone = false;               // the only attempt of its session
+    ServiceTime lease_deadline;       // of its session
+    ServiceTime confirm_deadline;     // of its start
     ServiceTick clock;
 };
 

@@ -54,7 +54,7 @@ const std::vector<RunFacts>& every_run() {
                             add_clocks(all, {.state = state,
                                              .terms = terms,
                                              .clean = clean,
-                                             .order = order,
+                                             .kill_cause = order,
                                              .recalled = recalled,
                                              .heard = (bits & 2U) != 0,
                                              .saw_assignment = (bits & 4U) != 0,
@@ -72,7 +72,7 @@ bool unconfirmed(const RunFacts& f) {
 }
 // Listed as unstarted by a session that is heard: it is asked for it back first (O3).
 bool must_be_asked_for(const RunFacts& f) {
-    return f.heard && f.saw_assignment && !f.recalled && !f.order;
+    return f.heard && f.saw_assignment && !f.recalled && !f.kill_cause;
 }
 
 // T2.
@@ -131,7 +131,7 @@ TEST(DecideRecovery, calls_nobody_lost_who_is_heard) {
         const auto end = decide_recovery(f).end;
         if (!end || lease_over(f) || !(f.heard || f.recalled)) continue;
         EXPECT_NE(end->cause, Cause::worker_lost);
-        EXPECT_EQ(end->counted, f.order.has_value() && f.saw_assignment);
+        EXPECT_EQ(end->counted, f.kill_cause.has_value() && f.saw_assignment);
     }
 }
 
@@ -156,7 +156,7 @@ TEST(DecideRecovery, presumes_and_never_claims_more_than_it_knows) {
         EXPECT_FALSE(end->succeeded);
         const bool heard = f.recalled || (f.heard && !lease_over(f));
         const auto cause = heard ? Cause::evicted : Cause::worker_lost;
-        EXPECT_EQ(end->cause, f.order.value_or(cause));
+        EXPECT_EQ(end->cause, f.kill_cause.value_or(cause));
         EXPECT_EQ(end->clean, f.clean);
     }
 }
@@ -184,7 +184,7 @@ TEST(DecideRecovery, gives_each_of_its_rules) {
 TEST(DecideRecovery, a_cancelled_once_job_ends_cancelled_at_the_end_of_its_hold) {
     RunFacts f{.state = JobState::running,
                .terms = decide_terms({Effects::once, false, std::nullopt}, timing),
-               .order = Cause::cancelled,
+               .kill_cause = Cause::cancelled,
                .lease_deadline = now,
                .clock = {.now = now + minutes(5) - microseconds(1)}};
     EXPECT_FALSE(decide_recovery(f).end);
@@ -199,7 +199,7 @@ TEST(DecideRecovery, a_cancelled_once_job_ends_cancelled_at_the_end_of_its_hold)
 // --- decide_next ---------------------------------------------------------------------------
 
 using Kind = Next::Kind;
-constexpr PolicyName every_name[] = {PolicyName::standard, PolicyName::never, PolicyName::forever};
+constexpr PolicyName every_name[] = {PolicyName::default_, PolicyName::never, PolicyName::forever};
 
 std::vector<AttemptEnd> every_end() {
     std::vector<AttemptEnd> all;
@@ -522,7 +522,7 @@ TEST(DecideNext, follows_the_table_of_policies) {
             return life_of({.name = name}, Effects::repeatable, row.end);
         };
         SCOPED_TRACE(to_string(row.end.cause));
-        EXPECT_EQ(life(PolicyName::standard), row.standard);
+        EXPECT_EQ(life(PolicyName::default_), row.standard);
         EXPECT_EQ(life(PolicyName::never), row.never);
         EXPECT_EQ(life(PolicyName::forever), row.forever);
     }
@@ -533,9 +533,9 @@ TEST(DecideNext, gives_a_failing_job_the_retries_that_were_asked_for) {
     const auto life = [&](const PolicyChoice& policy) {
         return life_of(policy, Effects::repeatable, exit);
     };
-    EXPECT_EQ(life({PolicyName::standard, 3, seconds(1)}), "1s, 2s, 4s, failed");
+    EXPECT_EQ(life({PolicyName::default_, 3, seconds(1)}), "1s, 2s, 4s, failed");
     EXPECT_EQ(life({PolicyName::forever, 2, hours(3)}), "2 x 10800s, failed");
-    EXPECT_EQ(life({PolicyName::standard, 2, Duration{}}), "2 x now, failed");
+    EXPECT_EQ(life({PolicyName::default_, 2, Duration{}}), "2 x now, failed");
     EXPECT_EQ(life({PolicyName::never, 3, seconds(1)}), "failed");
 }
 

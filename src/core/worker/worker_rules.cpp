@@ -61,7 +61,7 @@ WorkerKill decide_worker_kill(const WorkerKillFacts& f, const Timing& timing) {
     if (!f.lease_until) return {std::nullopt, "O7/lease_unknown"};
     const auto shim = decide_lease_kill(
         {.terms = f.terms, .lease_until = *f.lease_until, .worker_heard_at = f.now}, timing);
-    if (!shim.at || f.about_to_speak) return {shim.at, shim.rule};
+    if (!shim.at || f.about_to_send) return {shim.at, shim.rule};
     return {*shim.at + timing.worker_kill, shim.rule};
 }
 

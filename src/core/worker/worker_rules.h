@@ -88,7 +88,7 @@ struct WorkerKillFacts {
     bool may_run = false;                 // started, or ordered to
     std::optional<BootTime> lease_until;  // empty: this life has none yet, the shims know theirs
     BootTime now;
-    bool about_to_speak = false;
+    bool about_to_send = false;
 };
 struct WorkerKill {
     std::optional<BootTime> at;

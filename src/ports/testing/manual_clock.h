@@ -44,18 +44,18 @@ public:
 
     void pass(Duration time) {
         const auto end = boot_ + time;
-        settle();
+        run_ready();
         while (auto* next = earliest()) {
             if (*next->due() > end) break;
             boot_ = std::max(boot_, *next->due());
             next->wake();
-            settle();
+            run_ready();
         }
         boot_ = std::max(boot_, end);
     }
     // The whole host is stopped for a while.
     void freeze(Duration time) { boot_ = boot_ + time; }
-    void settle() {
+    void run_ready() {
         io_.restart();
         io_.poll();
     }

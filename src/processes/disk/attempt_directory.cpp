@@ -58,7 +58,7 @@ bool exists(int directory, const char* name) {
     return ::fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-std::optional<FoundAttempt> look_at(const StateFolder& folder, const std::string& name) {
+std::optional<FoundAttempt> read_attempt(const StateFolder& folder, const std::string& name) {
     const auto key = attempt_named(name);
     const auto directory = open_attempt(folder, name);
     const auto text =
@@ -130,7 +130,7 @@ Found find_attempts(const StateFolder& folder) {
     while (const auto* entry = ::readdir(entries.get())) {
         const std::string name = entry->d_name;
         if (name == "." || name == "..") continue;
-        auto attempt = look_at(folder, name);
+        auto attempt = read_attempt(folder, name);
         if (attempt)
             found.attempts.push_back(std::move(*attempt));
         else

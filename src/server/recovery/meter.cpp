@@ -23,7 +23,7 @@ bool is_restart(Detector detector) {
 
 }  // namespace
 
-void RecoveryMeter::entered(const Recovery& entry, BootTime now) {
+void RecoveryMeter::recorded(const Recovery& entry, BootTime now) {
     const auto cause = entry.end ? to_string(entry.end->cause) : std::string_view("none");
     ++recoveries_[{entry.incident, cause, entry.repair}];
     detected_[entry.detector].add(entry.time_to_detect);

@@ -18,7 +18,7 @@ namespace perdure {
 class RecoveryMeter {
 public:
     // An entry of the ledger was committed.
-    void entered(const Recovery& entry, BootTime now);
+    void recorded(const Recovery& entry, BootTime now);
     // Whether anybody waits for the attempt after a repair; only then are starts worth a look.
     bool is_waiting() const { return !waiting_.empty(); }
     // An attempt of the job was started: if it was to run again, it is recovered.

@@ -27,7 +27,7 @@ Recovery lost(JobId job) {
 
 TEST(RecoveryMeter, counts_a_recovery_from_the_last_sign_of_life_to_the_next_start) {
     RecoveryMeter meter;
-    meter.entered(lost(JobId{1}), BootTime{0});
+    meter.recorded(lost(JobId{1}), BootTime{0});
     EXPECT_TRUE(meter.is_waiting());
     EXPECT_FALSE(contains(text_of(meter), "perdure_time_to_recover_seconds_count"));
     meter.started(JobId{2}, BootTime{seconds(1).us});
@@ -46,13 +46,13 @@ TEST(RecoveryMeter, counts_a_recovery_from_the_last_sign_of_life_to_the_next_sta
 
 TEST(RecoveryMeter, what_is_brought_back_is_recovered_at_once) {
     RecoveryMeter meter;
-    meter.entered(lost(JobId{1}), BootTime{0});
-    meter.entered({.attempt = {JobId{1}, Epoch{1}},
-                   .detector = Detector::heartbeat,
-                   .incident = Incident::worker_returned,
-                   .repair = Repair::reinstated,
-                   .time_to_detect = seconds(14)},
-                  BootTime{0});
+    meter.recorded(lost(JobId{1}), BootTime{0});
+    meter.recorded({.attempt = {JobId{1}, Epoch{1}},
+                    .detector = Detector::heartbeat,
+                    .incident = Incident::worker_returned,
+                    .repair = Repair::reinstated,
+                    .time_to_detect = seconds(14)},
+                   BootTime{0});
     EXPECT_FALSE(meter.is_waiting());
     EXPECT_TRUE(contains(text_of(meter),
                          "perdure_time_to_recover_seconds_sum{incident=\"worker_returned\"} 14\n"));
@@ -66,10 +66,10 @@ TEST(RecoveryMeter, tells_what_a_restart_did_to_the_attempts) {
     adopted.detector = Detector::takeover;
     adopted.incident = Incident::worker_restarted;
     adopted.repair = Repair::adopted;
-    meter.entered(adopted, BootTime{0});
+    meter.recorded(adopted, BootTime{0});
     auto rerun = adopted;
     rerun.repair = Repair::run_again_now;
-    meter.entered(rerun, BootTime{0});
+    meter.recorded(rerun, BootTime{0});
     const auto text = text_of(meter);
     for (const auto* line :
          {"perdure_worker_restarts_total{incident=\"worker_restarted\"} 1\n",
@@ -84,7 +84,7 @@ TEST(RecoveryMeter, counts_timeouts_and_how_late_they_were_seen) {
     expired.incident = Incident::timed_out;
     expired.end->cause = Cause::timeout_queue;
     expired.repair = Repair::expired;
-    meter.entered(expired, BootTime{0});
+    meter.recorded(expired, BootTime{0});
     EXPECT_TRUE(contains(text_of(meter), "perdure_timeouts_total{cause=\"timeout(queue)\"} 1\n"));
     EXPECT_TRUE(contains(text_of(meter), "perdure_timeout_latency_seconds_count 1\n"));
 }

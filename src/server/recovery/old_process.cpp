@@ -8,7 +8,7 @@
 namespace perdure {
 namespace {
 
-constexpr auto look_again = milliseconds(100);
+constexpr auto poll_interval = milliseconds(100);
 constexpr auto report_patience = seconds(3);  // besides the kill grace
 
 }  // namespace
@@ -51,7 +51,7 @@ Task<std::optional<AttemptEnd>> OldProcesses::wait_for_its_end(AttemptKey attemp
     const auto until = clock_.boot() + timing_.kill_grace + report_patience;
     const auto alarm = clock_.make_alarm();
     while (clock_.boot() < until) {
-        co_await alarm->wait(look_again);
+        co_await alarm->wait(poll_interval);
         std::vector<JobId> ids{attempt.job};
         const AttemptWindow newest{.max = 1};
         auto jobs = co_await store_.jobs(std::move(ids), newest);

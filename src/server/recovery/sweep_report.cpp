@@ -36,8 +36,8 @@ SweepFinding finding_of(const Swept::Attempt& swept, const SessionNames& workers
     }
     auto entry = recovery_of(swept.attempt, swept.effects, facts, *repair);
     if (found != workers.end()) entry.worker = worker;
-    finding.saw = tell_incident(entry);
-    finding.does = tell_repair(entry);
+    finding.saw = describe_incident(entry);
+    finding.does = describe_repair(entry);
     return finding;
 }
 
@@ -45,14 +45,14 @@ SweepFinding finding_of(const Swept::Waiting& swept) {
     return {
         .attempt = swept.newest,
         .saw = fmt::format("it is {}, and an instant of its own has come", to_string(swept.state)),
-        .does = std::string(tell(swept.decision)),
+        .does = std::string(story_of(swept.decision)),
         .seen_by = swept.decision.rule,
         .rule = swept.decision.rule};
 }
 
-SweepFinding finding_of(const Thing& thing) {
-    const auto* kind = thing.kind == Thing::Kind::key ? "key" : "limit";
-    return {.saw = fmt::format("{} `{}` is free, and jobs wait for it", kind, thing.name),
+SweepFinding finding_of(const Permit& permit) {
+    const auto* kind = permit.kind == Permit::Kind::key ? "key" : "limit";
+    return {.saw = fmt::format("{} `{}` is free, and jobs wait for it", kind, permit.name),
             .does = "they are put in line; please report this bug",
             .seen_by = "C4/overlooked",
             .rule = "C4/overlooked"};
@@ -65,7 +65,7 @@ SweepReport report_of(const Swept& swept, const SessionNames& workers) {
     for (const auto& attempt : swept.attempts)
         report.findings.push_back(finding_of(attempt, workers));
     for (const auto& waiting : swept.waiting) report.findings.push_back(finding_of(waiting));
-    for (const auto& thing : swept.things) report.findings.push_back(finding_of(thing));
+    for (const auto& permit : swept.permits) report.findings.push_back(finding_of(permit));
     return report;
 }
 

@@ -10,21 +10,21 @@ constexpr std::size_t notes_max = 100'000;
 
 }  // namespace
 
-void LiveProgress::hear(SessionId session, const std::set<AttemptKey>& running,
-                        std::vector<ProgressNote> notes) {
-    if (const auto known = told_by_.find(session); known != told_by_.end()) {
+void LiveProgress::replace_notes(SessionId session, const std::set<AttemptKey>& running,
+                                 std::vector<ProgressNote> notes) {
+    if (const auto known = noted_by_.find(session); known != noted_by_.end()) {
         for (const auto& attempt : known->second) notes_.erase(attempt);
-        told_by_.erase(known);
+        noted_by_.erase(known);
     }
     if (notes.empty()) return;
     if (notes_.size() > notes_max) {
         notes_.clear();
-        told_by_.clear();
+        noted_by_.clear();
     }
     for (auto& note : notes) {
         if (!running.contains(note.attempt)) continue;
         if (note.text.size() > progress_text_max) note.text.resize(progress_text_max);
-        told_by_[session].push_back(note.attempt);
+        noted_by_[session].push_back(note.attempt);
         notes_.insert_or_assign(note.attempt, std::move(note));
     }
 }

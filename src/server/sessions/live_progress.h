@@ -17,14 +17,14 @@ namespace perdure {
 class LiveProgress {
 public:
     // Replaces what the session has said before. `running`: the attempts that are its own.
-    void hear(SessionId session, const std::set<AttemptKey>& running,
-              std::vector<ProgressNote> notes);
+    void replace_notes(SessionId session, const std::set<AttemptKey>& running,
+                       std::vector<ProgressNote> notes);
     // Null: nothing is known. The attempt is to be one in `run`.
     const ProgressNote* find(AttemptKey attempt) const;
 
 private:
     std::map<AttemptKey, ProgressNote> notes_;
-    std::map<SessionId, std::vector<AttemptKey>> told_by_;
+    std::map<SessionId, std::vector<AttemptKey>> noted_by_;
 };
 
 }  // namespace perdure

@@ -71,9 +71,8 @@ Task<Result<std::vector<Result<std::uint64_t>>>> append_each(Blobs& blobs,
 }
 
 // Attempts and output are in two databases: who was in `run` before may not be there any more.
-Task<Result<LogResponse>> look_at_appended(Store& store, Blobs& blobs,
-                                           std::vector<AppendedPiece> pieces,
-                                           LogResponse response) {
+Task<Result<LogResponse>> check_appended(Store& store, Blobs& blobs,
+                                         std::vector<AppendedPiece> pieces, LogResponse response) {
     std::set<JobId> ids;
     for (const auto& piece : pieces) ids.insert(piece.attempt.job);
     std::vector<JobId> named(ids.begin(), ids.end());
@@ -201,7 +200,7 @@ Task<Result<LogResponse>> SessionService::logs(LogRequest request, Blobs& blobs)
         }
     }
     if (appended.empty()) co_return response;
-    co_return co_await look_at_appended(store_, blobs, std::move(appended), std::move(response));
+    co_return co_await check_appended(store_, blobs, std::move(appended), std::move(response));
 }
 
 // A gap: an earlier chunk has not come. The worker sends again from what it knows to be there. To a

@@ -64,7 +64,7 @@ protected:
         JobSpec spec{.kind = "k"};
         CustomRule rule;
         rule.causes = {Cause::worker_lost};
-        rule.then = Then::quarantine;
+        rule.then = LastResort::quarantine;
         spec.policy.rules = {rule};
         return spec;
     }

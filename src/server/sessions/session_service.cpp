@@ -91,7 +91,8 @@ Task<Result<HeartbeatAnswerMessage>> SessionService::heartbeat(HeartbeatRequest 
     auto& taken = std::get<HeartbeatTaken>(*reply);
     if (taken.store_is_behind) co_return end_life_behind();
     if (taken.answer == HeartbeatAnswer::accept)
-        progress_.hear(request.session, running_of(request, taken), std::move(request.progress));
+        progress_.replace_notes(request.session, running_of(request, taken),
+                                std::move(request.progress));
     co_return HeartbeatAnswerMessage{.answer = taken.answer,
                                      .resent = std::move(taken.resent),
                                      .stop = std::move(taken.stop),

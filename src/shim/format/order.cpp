@@ -47,7 +47,7 @@ std::optional<Credentials> credentials_in(std::string_view text) {
 PolicyName policy_named(std::string_view name) {
     for (const auto policy : {PolicyName::never, PolicyName::forever})
         if (to_string(policy) == name) return policy;
-    return PolicyName::standard;
+    return PolicyName::default_;
 }
 
 std::optional<Isolation> isolation_named(std::string_view name) {

@@ -22,7 +22,7 @@ struct Order {
     AttemptKey attempt;
     std::uint64_t assignment = 0;
     std::uint64_t life = 0;                    // of the worker that wrote the order
-    PolicyName policy = PolicyName::standard;  // both for the next worker (O9)
+    PolicyName policy = PolicyName::default_;  // both for the next worker (O9)
     Terms terms;
     Timing timing;                   // of it: kill_margin, worker_silence, kill_grace
     std::string boot;                // the boot id under which the order was written
@@ -37,7 +37,7 @@ struct Order {
     // come to the shim through memory.
     std::vector<std::pair<std::string, std::string>> secrets;
     std::string cwd;                    // empty: the attempt's own folder
-    std::optional<Credentials> become;  // whose process it is; nothing: ours
+    std::optional<Credentials> become;  // whose process it is; empty: ours
     std::uint64_t output_max = 0;
     Duration run_timeout;
     std::optional<Duration> idle_timeout;

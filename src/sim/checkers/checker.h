@@ -137,7 +137,7 @@ private:
     void check_passes(const Taken& by, const std::vector<Taken>& all);
     void note_served(const JobSpec& taken);
     bool may_have_kept(const SessionView& session, const Known& before) const;
-    void check_room(const JobView& job, const Thing& limit);
+    void check_room(const JobView& job, const Permit& limit);
     void check_limits(const WitnessedRun& run);
     void check_key(const JobView& job);
     void check_output(const JobView& job);

@@ -14,9 +14,9 @@ namespace {
 
 constexpr auto freed_within = seconds(5);  // of service time, once it is over
 
-bool names(const JobSpec& spec, const Thing& thing) {
-    const auto things = things_of(spec);
-    return std::find(things.begin(), things.end(), thing) != things.end();
+bool names(const JobSpec& spec, const Permit& permit) {
+    const auto permits = permits_of(spec);
+    return std::find(permits.begin(), permits.end(), permit) != permits.end();
 }
 
 }  // namespace
@@ -33,12 +33,12 @@ void Checker::check_claim(const JobView& job, const Known& before) {
     check_order(job, session->offer);
     taken_.push_back({job.spec, session->offer, before.epoch != Epoch{}});
     const bool has_place = may_have_kept(*session, before);
-    for (const auto& thing : things_of(spec)) {
-        if (thing.kind != Thing::Kind::limit) continue;
+    for (const auto& permit : permits_of(spec)) {
+        if (permit.kind != Permit::Kind::limit) continue;
         auto& allowed = claimed_under_[{job.id, job.epoch}];
-        allowed = parts_.history.most_and_least(thing).first;
+        allowed = parts_.history.most_and_least(permit).first;
         if (!has_place) {
-            check_room(job, thing);
+            check_room(job, permit);
             continue;
         }
         // Its place is from an earlier claim, and from what the limit was then.
@@ -72,7 +72,7 @@ bool Checker::may_have_kept(const SessionView& session, const Known& before) con
 }
 
 // C4: no claim makes more holders than the limit allows by now; those that run may be more.
-void Checker::check_room(const JobView& job, const Thing& limit) {
+void Checker::check_room(const JobView& job, const Permit& limit) {
     std::uint32_t running = 0;
     const auto most = parts_.history.most_and_least(limit).first;
     const auto counts = [&](const Known& known) {

@@ -19,8 +19,8 @@ bool somebody_goes_first(const JobView& job, const AuditView& audit) {
                                 other.spec->kind == job.spec->kind &&
                                 other.spec->tenant == job.spec->tenant;
         if (other.state != JobState::ready || !same_shape) return false;
-        const auto things = things_of(*other.spec);
-        return std::find(things.begin(), things.end(), *job.blocked_on) != things.end();
+        const auto permits = permits_of(*other.spec);
+        return std::find(permits.begin(), permits.end(), *job.blocked_on) != permits.end();
     });
 }
 
@@ -108,29 +108,29 @@ void Checker::check_accepted(const AuditView& audit) {
 void Checker::check_holders(const AuditView& audit) {
     std::map<JobId, const JobView*> jobs;
     for (const auto& job : audit.jobs) jobs[job.id] = &job;
-    std::map<Thing, std::uint32_t> taken;
-    std::set<std::pair<Thing, std::uint32_t>> slots;
-    std::set<std::pair<JobId, Thing>> holding;
+    std::map<Permit, std::uint32_t> taken;
+    std::set<std::pair<Permit, std::uint32_t>> slots;
+    std::set<std::pair<JobId, Permit>> holding;
     for (const auto& holder : audit.holders) {
-        ++taken[holder.thing];
-        holding.insert({holder.job, holder.thing});
-        if (!slots.insert({holder.thing, holder.slot}).second)
-            report("C4", "two jobs hold one slot of " + holder.thing.name);
+        ++taken[holder.permit];
+        holding.insert({holder.job, holder.permit});
+        if (!slots.insert({holder.permit, holder.slot}).second)
+            report("C4", "two jobs hold one slot of " + holder.permit.name);
         const auto job = jobs.find(holder.job);
         const bool may_hold =
             job != jobs.end() && (job->second->run || job->second->kept_until.has_value());
         if (!may_hold)
             report("C3", fmt::format("{} holds {} and does not run", holder.job.text(),
-                                     holder.thing.name));
+                                     holder.permit.name));
     }
     for (const auto& job : audit.jobs) {
         if (job.run)
-            for (const auto& thing : things_of(*job.spec))
-                if (!holding.contains({job.id, thing}))
-                    report("C3", fmt::format("{} runs without {}", job.id.text(), thing.name));
+            for (const auto& permit : permits_of(*job.spec))
+                if (!holding.contains({job.id, permit}))
+                    report("C3", fmt::format("{} runs without {}", job.id.text(), permit.name));
         if (job.state != JobState::blocked || !job.blocked_on) continue;
         const auto least = parts_.history.most_and_least(*job.blocked_on).second;
-        const auto& owed = audit.owed_things;
+        const auto& owed = audit.owed_permits;
         const bool is_owed = std::find(owed.begin(), owed.end(), *job.blocked_on) != owed.end();
         if (taken[*job.blocked_on] < least && !is_owed && !somebody_goes_first(job, audit))
             report("P3", fmt::format("{} waits for {}, which is free", job.id.text(),

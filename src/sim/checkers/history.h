@@ -61,7 +61,7 @@ struct History {
     std::set<JobId> dealt_with;                      // in whatever way: sent, perhaps not applied
     std::set<JobId> flagged_releases;                // those that said "may still run"
     std::map<JobId, std::set<std::uint32_t>> added;  // numbers of added callbacks: acknowledged
-    std::map<Thing, Wanted<std::uint32_t>> limits;   // what they allow
+    std::map<Permit, Wanted<std::uint32_t>> limits;  // what they allow
     std::map<std::pair<std::string, std::string>, Wanted<bool>> paused;  // by tenant and queue
     std::uint64_t accepted = 0;
     std::uint64_t operations = 0;
@@ -75,9 +75,9 @@ struct History {
         return !submit.accepted.empty() || submit.gone || submit.refused < submit.sent;
     }
     // The most, and the least, that a limit may allow now. A key allows one.
-    std::pair<std::uint32_t, std::uint32_t> most_and_least(const Thing& thing) const {
-        if (thing.kind == Thing::Kind::key) return {1, 1};
-        const auto found = limits.find(thing);
+    std::pair<std::uint32_t, std::uint32_t> most_and_least(const Permit& permit) const {
+        if (permit.kind == Permit::Kind::key) return {1, 1};
+        const auto found = limits.find(permit);
         if (found == limits.end()) return {0, 0};
         const auto possible = found->second.possible();
         if (possible.empty()) return {0, 0};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int levels_max = 3;
 
-On draw_on(Rng& rng) { return static_cast<On>(rng.below(3)); }
+Trigger draw_on(Rng& rng) { return static_cast<Trigger>(rng.below(3)); }
 
 }  // namespace
 
@@ -64,20 +64,20 @@ std::vector<JobRequest> Clients::draw_batch() {
             spec = *before;
         }
         return batch.emplace_back(
-            JobRequest{.spec = std::move(spec), .policy = PolicyWish::chosen});
+            JobRequest{.spec = std::move(spec), .policy = PolicyOrigin::chosen});
     };
     const auto parts = static_cast<std::uint32_t>(1 + rng_.below(3));
     const bool serial = rng_.chance(0.5);
-    const auto wait_for = [&](JobRequest& request, std::uint32_t index, On on) {
+    const auto wait_for = [&](JobRequest& request, std::uint32_t index, Trigger on) {
         request.after_earlier.push_back({request.spec.after.size(), index});
         request.spec.after.push_back({JobId{}, on});
     };
     for (std::uint32_t i = 0; i < parts; ++i) {
         auto& part = add();
-        if (serial && i > 0) wait_for(part, i - 1, On::success);
+        if (serial && i > 0) wait_for(part, i - 1, Trigger::success);
     }
     auto& last = add();
-    const auto on = rng_.chance(0.5) ? On::end : On::success;
+    const auto on = rng_.chance(0.5) ? Trigger::end : Trigger::success;
     for (std::uint32_t i = 0; i < parts; ++i) wait_for(last, i, on);
     return batch;
 }

@@ -15,12 +15,12 @@ constexpr auto until_all_has_arrived = seconds(15);
 
 // True: it was done.
 Task<bool> Clients::define_limit(std::size_t client, DefineLimit limit) {
-    const Thing thing{Thing::Kind::limit, limit.tenant, limit.name};
-    const auto number = parts_.history.limits[thing].ask(limit.max);
+    const Permit permit{Permit::Kind::limit, limit.tenant, limit.name};
+    const auto number = parts_.history.limits[permit].ask(limit.max);
     auto define = [limit](JobService& jobs) { return as_bool(jobs.define_limit(limit)); };
     auto answer = co_await ask<bool>(client, std::move(define));
     const bool done = answer && *answer;
-    auto& wanted = parts_.history.limits[thing];
+    auto& wanted = parts_.history.limits[permit];
     if (done) wanted.acknowledge(number);
     if (answer && !done && !answer->is(Errc::outcome_unknown)) wanted.refuse(number);
     co_return done;

@@ -18,7 +18,7 @@ std::vector<CustomRule> draw_rules(Rng& rng, Effects effects) {
         if (rng.chance(0.5)) rule.wait = rng.between(milliseconds(100), seconds(3));
         rule.growth = static_cast<Growth>(rng.below(3));
         rule.another_worker = rng.chance(0.3);
-        if (rng.chance(0.5)) rule.then = Then::quarantine;
+        if (rng.chance(0.5)) rule.then = LastResort::quarantine;
         const bool has_code = rule.causes == causes[0] || rule.causes == causes[1];
         if (has_code && rng.chance(0.5)) rule.exit_codes = {rng.chance(0.5) ? 1 : 11};
         rules.push_back(rule);
@@ -33,7 +33,7 @@ PolicyBook draw_book(Rng& rng, std::uint32_t workers) {
     for (std::uint32_t i = 0; i < workers; ++i) {
         if (rng.chance(0.5)) continue;
         const auto name = fmt::format("own-{}", i);
-        book.named[name] = {.name = rng.chance(0.3) ? PolicyName::never : PolicyName::standard,
+        book.named[name] = {.name = rng.chance(0.3) ? PolicyName::never : PolicyName::default_,
                             .rules = draw_rules(rng, Effects::repeatable)};
         book.of_worker[fmt::format("worker-{}", i)] = name;
     }

@@ -214,14 +214,14 @@ Task<Result<GroupReply>> SimStore::commit(Group group) {
     co_return co_await remote<GroupReply>(std::move(operation), lost, std::move(names));
 }
 
-Task<Result<Settled>> SimStore::settle_unknown(ServerId server, std::uint64_t fence) {
-    Operation<Settled> operation = [=](Store& store) {
-        return store.settle_unknown(server, fence);
+Task<Result<LastGroup>> SimStore::resolve_unknown(ServerId server, std::uint64_t fence) {
+    Operation<LastGroup> operation = [=](Store& store) {
+        return store.resolve_unknown(server, fence);
     };
-    auto settled = co_await remote<Settled>(std::move(operation), std::nullopt, "settle_unknown ");
+    auto last = co_await remote<LastGroup>(std::move(operation), std::nullopt, "resolve_unknown ");
     // Back for a moment only: whatever was committed without an answer is not answered now either.
-    if (settled && database_.draws(Fault::store_down)) database_.go_down_again();
-    co_return settled;
+    if (last && database_.draws(Fault::store_down)) database_.go_down_again();
+    co_return last;
 }
 
 Task<Result<ServiceView>> SimStore::service() {

@@ -44,7 +44,7 @@ public:
     // Jobs that transactions have touched since the last look, in order.
     std::vector<JobId>& touched() { return touched_; }
 
-    std::size_t worth_sending_ahead() const { return plan_.worth_sending_ahead; }
+    std::size_t pipeline_min_jobs() const { return plan_.pipeline_min_jobs; }
     World& world() { return world_; }
     Store& inner() { return inner_; }
 
@@ -67,8 +67,8 @@ public:
 
     Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override;
     Task<Result<GroupReply>> commit(Group group) override;
-    std::size_t worth_sending_ahead() const override { return database_.worth_sending_ahead(); }
-    Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
+    std::size_t pipeline_min_jobs() const override { return database_.pipeline_min_jobs(); }
+    Task<Result<LastGroup>> resolve_unknown(ServerId server, std::uint64_t fence) override;
     Task<Result<ServiceView>> service() override;
     Task<Result<SessionView>> session(SessionId session, JobId runs_behind = {}) override;
     Task<Result<std::optional<SessionId>>> latest_session(StateDirectory directory) override;

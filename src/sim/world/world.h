@@ -66,7 +66,7 @@ public:
 
     void spawn(Task<void> task);
     // Runs whatever can run without the passing of time.
-    void settle() { poll(); }
+    void run_ready() { poll(); }
 
     // Runs events until `until`, or until stop().
     void run(TrueTime until);

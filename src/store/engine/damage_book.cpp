@@ -14,9 +14,9 @@ bool DamageBook::note(Damaged row) {
         if (rows_.size() >= rows_max) return false;
         const std::pair name{row.table, row.row};
         if (!rows_.try_emplace(name, row).second) return false;
-        if (!told_.insert(name).second) return true;
+        if (!reported_.insert(name).second) return true;
     }
-    if (tell_) tell_(row);
+    if (report_) report_(row);
     return true;
 }
 

@@ -22,9 +22,9 @@ namespace perdure::store {
 
 class DamageBook {
 public:
-    using Tell = std::function<void(const Damaged&)>;
+    using Report = std::function<void(const Damaged&)>;
 
-    explicit DamageBook(Tell tell = {}) : tell_(std::move(tell)) {}
+    explicit DamageBook(Report report = {}) : report_(std::move(report)) {}
 
     // True: it was not known.
     bool note(Damaged row);
@@ -32,8 +32,8 @@ public:
         return note({.table = "job", .row = job.text(), .why = why, .job = job});
     }
     // Only says it: it is not damaged any more.
-    void tell(const Damaged& row) const {
-        if (tell_) tell_(row);
+    void report(const Damaged& row) const {
+        if (report_) report_(row);
     }
     // The writer leaves the job alone from now on. True: it did not before.
     bool isolate(JobId job, const std::string& why);
@@ -69,10 +69,10 @@ public:
 private:
     std::optional<std::string> find_isolated(JobId job) const;
 
-    Tell tell_;
+    Report report_;
     mutable std::mutex guard_;
     std::map<std::pair<std::string, std::string>, Damaged> rows_;
-    std::set<std::pair<std::string, std::string>> told_;
+    std::set<std::pair<std::string, std::string>> reported_;
     std::unordered_map<std::uint64_t, std::string> isolated_;
     std::atomic<bool> has_isolated_ = false;
 };

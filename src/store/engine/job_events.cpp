@@ -17,7 +17,7 @@ std::optional<Duration> waited(const JobRow& job, ServiceTime now) {
     if (!job.in<Run>() || was_in<Run>(job) || job.attempts.empty()) return std::nullopt;
     if (job.attempts.back().claimed_at != now) return std::nullopt;
     const auto* ready = was_in<Ready>(job);
-    return now - (ready ? ready->stay.order.since : now);
+    return now - (ready ? ready->entry.order.since : now);
 }
 
 // Empty if no attempt of it has ended that may have run.

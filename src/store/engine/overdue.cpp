@@ -23,15 +23,15 @@ void add_waiting(OverdueReader& reader, WallTime wall, std::uint32_t limit, Over
 
 }  // namespace
 
-bool OverdueViews::is_overlooked(OverdueReader& reader, const Thing& thing) {
-    const auto free = reader.free_of(thing);
+bool OverdueViews::is_overlooked(OverdueReader& reader, const Permit& permit) {
+    const auto free = reader.free_of(permit);
     const auto enough = std::min(free, promotion_window);
     for (goes_on_ = free > 0; goes_on_ && looks_left_ > 0; --looks_left_) {
-        const auto shape = reader.blocked_shape(thing, behind_);
+        const auto shape = reader.blocked_shape(permit, behind_);
         goes_on_ = shape.has_value();
         if (!shape) return false;
         behind_ = *shape;
-        const auto wanting = reader.wanting(thing, *shape, enough);
+        const auto wanting = reader.wanting(permit, *shape, enough);
         if (decide_promotion({.free = free, .wanting = wanting}).promote == 0) continue;
         goes_on_ = false;
         return true;
@@ -39,15 +39,15 @@ bool OverdueViews::is_overlooked(OverdueReader& reader, const Thing& thing) {
     return false;
 }
 
-void OverdueViews::add_free_things(OverdueReader& reader, std::uint32_t limit, OverdueView& view) {
-    for (looks_left_ = looks_max; looks_left_ > 0 && view.free_things.size() < limit;) {
+void OverdueViews::add_free_permits(OverdueReader& reader, std::uint32_t limit, OverdueView& view) {
+    for (looks_left_ = looks_max; looks_left_ > 0 && view.free_permits.size() < limit;) {
         --looks_left_;
         if (!goes_on_) {
-            at_ = reader.blocked_thing(at_);
+            at_ = reader.blocked_permit(at_);
             behind_ = 0;
         }
         if (!at_) return;
-        if (is_overlooked(reader, *at_)) view.free_things.push_back(*at_);
+        if (is_overlooked(reader, *at_)) view.free_permits.push_back(*at_);
     }
 }
 
@@ -55,7 +55,7 @@ OverdueView OverdueViews::show(OverdueReader& reader, const ServiceTick& clock, 
                                std::uint32_t limit) {
     OverdueView view{.clock = clock};
     add_waiting(reader, wall, limit, view);
-    add_free_things(reader, limit, view);
+    add_free_permits(reader, limit, view);
     return view;
 }
 

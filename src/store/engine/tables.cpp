@@ -25,10 +25,10 @@ Loaded::Some<Row> some_of(std::vector<Row> rows, std::uint32_t max) {
     return {std::move(rows), is_all};
 }
 
-Loaded::Some<ClaimOrder> read_blocked(LineReader& lines, const ThingLine& line,
-                                      const BlockedQuery& query) {
-    std::vector<ClaimOrder> orders;
-    lines.find_blocked(line.first, line.second, query.behind, [&](const ClaimOrder& order) {
+Loaded::Some<QueuePosition> read_blocked(LineReader& lines, const PermitLine& line,
+                                         const BlockedQuery& query) {
+    std::vector<QueuePosition> orders;
+    lines.find_blocked(line.first, line.second, query.behind, [&](const QueuePosition& order) {
         if (orders.size() < query.max) orders.push_back(order);
         return orders.size() == query.max;
     });
@@ -61,10 +61,10 @@ void load_relations(RelationReader& relations, const Wanted& wanted, Loaded& int
 
 void load_lines(LineReader& lines, const Wanted& wanted, Loaded& into) {
     read_each(wanted.shapes_blocked, into.shapes_blocked,
-              [&](const ThingLine& behind, std::uint32_t max) {
+              [&](const PermitLine& behind, std::uint32_t max) {
                   return some_of(lines.shapes_blocked_on(behind.first, behind.second, max), max);
               });
-    read_each(wanted.wanting, into.wanting, [&](const ThingLine& line, std::uint32_t enough) {
+    read_each(wanted.wanting, into.wanting, [&](const PermitLine& line, std::uint32_t enough) {
         return Loaded::Count{lines.wanting(line.first, line.second, enough), enough};
     });
     for (const auto& [line, query] : wanted.blocked) {
@@ -82,7 +82,7 @@ std::vector<std::uint32_t> LineReader::read_lines(const std::vector<LineQuery>& 
     std::vector<std::uint32_t> rows;
     for (std::size_t i = 0; i < queries.size(); ++i) {
         rows.push_back(
-            read_line(queries[i], [&](const ClaimOrder& order, std::uint64_t read_as,
+            read_line(queries[i], [&](const QueuePosition& order, std::uint64_t read_as,
                                       const LoadRow& load) { take(i, order, read_as, load); }));
     }
     return rows;

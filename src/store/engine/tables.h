@@ -61,7 +61,7 @@ public:
 // A part of a shape's line.
 struct LineQuery {
     ShapeId shape = 0;
-    std::optional<ClaimOrder> behind;  // empty: from the front on
+    std::optional<QueuePosition> behind;  // empty: from the front on
     std::uint32_t max = 0;
     bool jobs_are_loaded = false;  // a guess: then their specs need not be read
 };
@@ -73,26 +73,27 @@ public:
 
     // Called for each row: its place, its number for JobRow::read_as, and what loads the job.
     using LoadRow = std::function<JobRow()>;
-    using TakeRow = std::function<void(const ClaimOrder&, std::uint64_t read_as, const LoadRow&)>;
+    using TakeRow =
+        std::function<void(const QueuePosition&, std::uint64_t read_as, const LoadRow&)>;
     // Answers how many rows there were.
     virtual std::uint32_t read_line(const LineQuery& query, const TakeRow& take) = 0;
     // Several lines at once. `take` says of which query; answers how many rows each had.
-    using TakeRowOf = std::function<void(std::size_t query, const ClaimOrder&,
+    using TakeRowOf = std::function<void(std::size_t query, const QueuePosition&,
                                          std::uint64_t read_as, const LoadRow&)>;
     virtual std::vector<std::uint32_t> read_lines(const std::vector<LineQuery>& queries,
                                                   const TakeRowOf& take);
 
     // The first of them behind one.
-    virtual std::vector<ShapeId> shapes_blocked_on(const Thing& thing, ShapeId behind,
+    virtual std::vector<ShapeId> shapes_blocked_on(const Permit& permit, ShapeId behind,
                                                    std::uint32_t max) = 0;
     // In the order of the line, until `is_it` answers true.
-    virtual void find_blocked(const Thing& thing, ShapeId shape,
-                              const std::optional<ClaimOrder>& behind,
-                              const std::function<bool(const ClaimOrder&)>& is_it) = 0;
-    // How many ready jobs of this shape have yet to take the thing; no more than `enough` are
+    virtual void find_blocked(const Permit& permit, ShapeId shape,
+                              const std::optional<QueuePosition>& behind,
+                              const std::function<bool(const QueuePosition&)>& is_it) = 0;
+    // How many ready jobs of this shape have yet to take the permit; no more than `enough` are
     // counted.
-    virtual std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) = 0;
-    virtual std::vector<JobId> kept() = 0;  // jobs in `ready` that still hold their things
+    virtual std::uint32_t wanting(const Permit& permit, ShapeId shape, std::uint32_t enough) = 0;
+    virtual std::vector<JobId> kept() = 0;  // jobs in `ready` that still hold their permits
     // The first instant at which a job that waits for time, or for others, has to be looked at.
     struct Due {
         std::optional<ServiceTime> at;
@@ -119,7 +120,7 @@ struct Contents {
         JobId job;
     };
     struct Holder {
-        Thing thing;
+        Permit permit;
         std::int64_t slot = 1;
         JobId job;
     };
@@ -139,7 +140,7 @@ struct Contents {
     std::vector<LimitRow> limits;
     std::vector<Holder> holders;
     std::vector<JobId> owed_ends;
-    std::vector<std::pair<Thing, ShapeId>> owed_things;
+    std::vector<std::pair<Permit, ShapeId>> owed_permits;
     std::vector<JobId> owed_removals;
 
     ShapeId shape_max() const { return shapes.empty() ? 0 : shapes.back().id; }

@@ -31,12 +31,12 @@ using HistoryName = std::pair<JobId, Epoch>;  // the attempts of a job from this
 using LargeName = std::pair<AttemptKey, Large>;
 using MadeName = std::tuple<JobId, std::uint32_t, std::uint32_t>;  // parent, generation, number
 inline MadeName name_of(const CallbackOf& of) { return {of.job, of.generation, of.number}; }
-// The jobs of a shape that are blocked on a thing, or want it. As a position: those behind it.
-using ThingLine = std::pair<Thing, ShapeId>;
+// The jobs of a shape that are blocked on a permit, or want it. As a position: those behind it.
+using PermitLine = std::pair<Permit, ShapeId>;
 
 // A part of a line of blocked jobs.
 struct BlockedQuery {
-    std::optional<ClaimOrder> behind;  // empty: from the front on
+    std::optional<QueuePosition> behind;  // empty: from the front on
     std::uint32_t max = 0;
 };
 
@@ -50,9 +50,9 @@ struct Wanted {
     std::map<JobId, std::uint32_t> waiters;  // at most so many
     std::set<JobId> added;
     std::set<MadeName> made;
-    std::map<ThingLine, std::uint32_t> shapes_blocked;  // the first so many behind that shape
-    std::map<ThingLine, BlockedQuery> blocked;
-    std::map<ThingLine, std::uint32_t> wanting;  // no more than so many are counted
+    std::map<PermitLine, std::uint32_t> shapes_blocked;  // the first so many behind that shape
+    std::map<PermitLine, BlockedQuery> blocked;
+    std::map<PermitLine, std::uint32_t> wanting;  // no more than so many are counted
 };
 
 template <class Value>
@@ -109,9 +109,9 @@ struct Loaded {
     LoadedRows<JobId, Some<JobId>> waiters;
     LoadedRows<JobId, std::vector<AddedRow>> added;
     LoadedRows<MadeName, std::optional<JobId>> made;
-    LoadedRows<ThingLine, Some<ShapeId>> shapes_blocked;
-    LoadedRows<ThingLine, Some<ClaimOrder>> blocked;  // what is read on follows what is there
-    LoadedRows<ThingLine, Count> wanting;
+    LoadedRows<PermitLine, Some<ShapeId>> shapes_blocked;
+    LoadedRows<PermitLine, Some<QueuePosition>> blocked;  // what is read on follows what is there
+    LoadedRows<PermitLine, Count> wanting;
 };
 
 }  // namespace perdure::store

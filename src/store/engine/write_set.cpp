@@ -11,7 +11,7 @@ void WriteSet::clear() {
     relations.clear();
     ledger.clear();
     owed_ends.clear();
-    owed_things.clear();
+    owed_permits.clear();
     owed_removals.clear();
     leftovers.clear();
     notes.clear();

@@ -34,13 +34,13 @@ struct PauseRow {
     bool paused = false;
 };
 struct LimitRow {
-    Thing limit;
+    Permit limit;
     std::int64_t max = 0;
 };
 
 struct HolderChange {
     enum class Kind { taken, freed, freed_without_slot } kind = Kind::taken;
-    Thing thing;
+    Permit permit;
     std::uint32_t slot = 1;
     JobId job;
 };
@@ -60,7 +60,7 @@ struct NewAwaited {
     std::optional<Input> ended;
 };
 // Those who still wait for the other one, up to the last.
-struct ToldWaiters {
+struct NotifiedWaiters {
     JobId other;
     Input ended;
     JobId last;
@@ -73,7 +73,7 @@ struct NewMade {
     CallbackOf of;
     JobId job;
 };
-using RelationChange = std::variant<NewAwaited, ToldWaiters, NewAdded, NewMade>;
+using RelationChange = std::variant<NewAwaited, NotifiedWaiters, NewAdded, NewMade>;
 
 // A job that is removed with all of its rows, and which of its relations may have rows.
 struct ForgottenJob {
@@ -118,10 +118,10 @@ struct WriteSet {
     std::vector<HolderChange> holders;
     std::vector<RelationChange> relations;
     std::vector<Recovery> ledger;
-    std::map<JobId, bool> owed_ends;                      // false: it is paid
-    std::map<Thing, std::optional<ShapeId>> owed_things;  // empty: it is paid
-    std::map<JobId, bool> owed_removals;                  // false: it is paid
-    std::vector<LeftoverPiece> leftovers;                 // they go
+    std::map<JobId, bool> owed_ends;                        // false: it is paid
+    std::map<Permit, std::optional<ShapeId>> owed_permits;  // empty: it is paid
+    std::map<JobId, bool> owed_removals;                    // false: it is paid
+    std::vector<LeftoverPiece> leftovers;                   // they go
     std::vector<TakenNote> notes;
     std::set<KeyName> old_keys;  // they go, before others come
     std::map<KeyName, IdempotencyRow> keys;

@@ -7,7 +7,7 @@
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
 #include "store/memory/memory_tables.h"
-#include "store/memory/views.h"
+#include "store/memory/memory_views.h"
 
 namespace perdure {
 
@@ -23,7 +23,7 @@ struct MemoryStore::Parts {
     QueueWeights weights;
     store::DamageBook book;
     store::memory::MemoryTables tables;
-    store::memory::Views views;
+    store::memory::MemoryViews views;
     std::optional<store::State> state;
     bool is_far_away = false;
 };
@@ -52,7 +52,7 @@ void MemoryStore::roll_back(const store::memory::Rows& to) {
 void MemoryStore::crash() {
     if (parts_->state->unwritten_since) reached<"unwritten_ticks_lost">();
     parts_->load_state();
-    parts_->state->hear_nobody();
+    parts_->state->await_heartbeats();
 }
 
 void MemoryStore::restart() {
@@ -72,8 +72,8 @@ Task<Result<GroupReply>> MemoryStore::commit(Group group) {
     co_return reply;
 }
 
-Task<Result<Settled>> MemoryStore::settle_unknown(ServerId server, std::uint64_t fence) {
-    co_return store::settle_unknown(*parts_->state, server, fence);
+Task<Result<LastGroup>> MemoryStore::resolve_unknown(ServerId server, std::uint64_t fence) {
+    co_return store::resolve_unknown(*parts_->state, server, fence);
 }
 
 Task<Result<ServiceView>> MemoryStore::service() { co_return parts_->views.service(); }
@@ -152,8 +152,8 @@ Task<Result<std::vector<OwnerView>>> MemoryStore::owners(std::vector<SessionId> 
     co_return found;
 }
 
-Task<Result<std::vector<JobId>>> MemoryStore::holders(Thing thing, std::uint32_t max, ReadTerms) {
-    co_return parts_->views.holders(thing, max);
+Task<Result<std::vector<JobId>>> MemoryStore::holders(Permit permit, std::uint32_t max, ReadTerms) {
+    co_return parts_->views.holders(permit, max);
 }
 
 }  // namespace perdure

@@ -27,7 +27,7 @@ public:
 
     Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override;
     Task<Result<GroupReply>> commit(Group group) override;
-    Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
+    Task<Result<LastGroup>> resolve_unknown(ServerId server, std::uint64_t fence) override;
 
     Task<Result<ServiceView>> service() override;
     Task<Result<SessionView>> session(SessionId session, JobId runs_behind = {}) override;
@@ -51,7 +51,7 @@ public:
     Task<Result<WorkerPiece>> workers(WorkerQuery query, ReadTerms terms = {}) override;
     Task<Result<std::vector<OwnerView>>> owners(std::vector<SessionId> sessions,
                                                 ReadTerms terms = {}) override;
-    Task<Result<std::vector<JobId>>> holders(Thing thing, std::uint32_t max,
+    Task<Result<std::vector<JobId>>> holders(Permit permit, std::uint32_t max,
                                              ReadTerms terms = {}) override;
 
     // How many rows groups have read or written: what a change costs, whatever the machine.

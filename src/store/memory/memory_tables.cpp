@@ -22,10 +22,10 @@ Contents MemoryTables::contents() {
     all.has_blocked = rows.places.count(Place::blocked) > 0;
     for (const auto& [tenant, queue] : rows.paused) all.pauses.push_back({tenant, queue, true});
     for (const auto& [limit, max] : rows.limits) all.limits.push_back({limit, max});
-    for (const auto& [thing, slots] : rows.holders)
-        for (const auto& [slot, job] : slots) all.holders.push_back({thing, slot, job});
+    for (const auto& [permit, slots] : rows.holders)
+        for (const auto& [slot, job] : slots) all.holders.push_back({permit, slot, job});
     all.owed_ends.assign(rows.owed_ends.begin(), rows.owed_ends.end());
-    all.owed_things.assign(rows.owed_things.begin(), rows.owed_things.end());
+    all.owed_permits.assign(rows.owed_permits.begin(), rows.owed_permits.end());
     all.owed_removals.assign(rows.owed_removals.begin(), rows.owed_removals.end());
     return all;
 }
@@ -110,10 +110,10 @@ std::vector<JobId> MemoryTables::waiters(JobId other, std::uint32_t max) {
     return some;
 }
 
-std::vector<ShapeId> MemoryTables::shapes_blocked_on(const Thing& thing, ShapeId behind,
+std::vector<ShapeId> MemoryTables::shapes_blocked_on(const Permit& permit, ShapeId behind,
                                                      std::uint32_t max) {
     std::vector<ShapeId> some;
-    for (const auto shape : rows.places.shapes_blocked_on(thing))
+    for (const auto shape : rows.places.shapes_blocked_on(permit))
         if (behind < shape && some.size() < max) some.push_back(shape);
     touched += some.size();
     return some;
@@ -148,10 +148,10 @@ std::uint32_t MemoryTables::read_line(const LineQuery& query, const TakeRow& tak
     return read;
 }
 
-void MemoryTables::find_blocked(const Thing& thing, ShapeId shape,
-                                const std::optional<ClaimOrder>& behind,
-                                const std::function<bool(const ClaimOrder&)>& is_it) {
-    const auto& line = rows.places.blocked_on(thing, shape);
+void MemoryTables::find_blocked(const Permit& permit, ShapeId shape,
+                                const std::optional<QueuePosition>& behind,
+                                const std::function<bool(const QueuePosition&)>& is_it) {
+    const auto& line = rows.places.blocked_on(permit, shape);
     auto at = behind ? line.upper_bound(*behind) : line.begin();
     for (; at != line.end(); ++at) {
         ++touched;
@@ -159,8 +159,8 @@ void MemoryTables::find_blocked(const Thing& thing, ShapeId shape,
     }
 }
 
-std::uint32_t MemoryTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
-    const auto wanting = rows.places.wanting(thing, shape);
+std::uint32_t MemoryTables::wanting(const Permit& permit, ShapeId shape, std::uint32_t enough) {
+    const auto wanting = rows.places.wanting(permit, shape);
     const auto counted = static_cast<std::uint32_t>(std::min<std::size_t>(wanting, enough));
     touched += counted;
     return counted;

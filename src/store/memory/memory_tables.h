@@ -49,10 +49,10 @@ struct Rows {
     std::map<ShapeId, Shape> shapes;
     std::map<ShapeId, Counts> tallies;
     std::set<std::pair<std::string, std::string>> paused;  // tenant, queue
-    std::map<Thing, std::uint32_t> limits;
-    std::map<Thing, Slots> holders;
+    std::map<Permit, std::uint32_t> limits;
+    std::map<Permit, Slots> holders;
     std::set<JobId> owed_ends;
-    std::map<Thing, ShapeId> owed_things;
+    std::map<Permit, ShapeId> owed_permits;
     std::set<JobId> owed_removals;
 };
 
@@ -105,11 +105,12 @@ public:
     std::optional<JobId> made(const CallbackOf& of) override;
 
     std::uint32_t read_line(const LineQuery& query, const TakeRow& take) override;
-    std::vector<ShapeId> shapes_blocked_on(const Thing& thing, ShapeId behind,
+    std::vector<ShapeId> shapes_blocked_on(const Permit& permit, ShapeId behind,
                                            std::uint32_t max) override;
-    void find_blocked(const Thing& thing, ShapeId shape, const std::optional<ClaimOrder>& behind,
-                      const std::function<bool(const ClaimOrder&)>& is_it) override;
-    std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
+    void find_blocked(const Permit& permit, ShapeId shape,
+                      const std::optional<QueuePosition>& behind,
+                      const std::function<bool(const QueuePosition&)>& is_it) override;
+    std::uint32_t wanting(const Permit& permit, ShapeId shape, std::uint32_t enough) override;
     std::vector<JobId> kept() override;
     Submits submits(JobId after, std::uint32_t max, const std::set<JobId>& gone) override;
     Due next_due() override;
@@ -122,7 +123,7 @@ private:
     void write(const HolderChange& change);
     void write(const LargeChange& change);
     void write(const NewAwaited& row);
-    void write(const ToldWaiters& told);
+    void write(const NotifiedWaiters& notified);
     void write(const NewAdded& added);
     void write(const NewMade& made);
     void write_small(const WriteSet& set);

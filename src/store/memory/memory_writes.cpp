@@ -74,7 +74,7 @@ void MemoryTables::forget(const ForgottenJob& forgotten) {
 }
 
 void MemoryTables::write(const HolderChange& change) {
-    auto& slots = rows.holders[change.thing];
+    auto& slots = rows.holders[change.permit];
     if (change.kind == HolderChange::Kind::taken) {
         const bool taken = slots.emplace(change.slot, change.job).second;
         PERDURE_ASSERT(taken);
@@ -82,7 +82,7 @@ void MemoryTables::write(const HolderChange& change) {
     }
     PERDURE_ASSERT(change.kind == HolderChange::Kind::freed);
     erase_one(slots, change.slot);
-    if (slots.empty()) rows.holders.erase(change.thing);
+    if (slots.empty()) rows.holders.erase(change.permit);
 }
 
 void MemoryTables::write(const LargeChange& change) {
@@ -98,15 +98,16 @@ void MemoryTables::write(const NewAwaited& row) {
     if (!row.ended) rows.waiters[row.after.job].insert(row.job);
 }
 
-void MemoryTables::write(const ToldWaiters& told) {
-    const auto waiters = rows.waiters.find(told.other);
+void MemoryTables::write(const NotifiedWaiters& notified) {
+    const auto waiters = rows.waiters.find(notified.other);
     if (waiters == rows.waiters.end()) return;
     auto& all = waiters->second;
-    const auto end = all.upper_bound(told.last);
+    const auto end = all.upper_bound(notified.last);
     touched += static_cast<std::uint64_t>(std::distance(all.begin(), end));
     for (auto at = all.begin(); at != end; ++at)
         for (auto& awaited : rows.relations.at(*at).awaited)
-            if (awaited.after.job == told.other && !awaited.ended) awaited.ended = told.ended;
+            if (awaited.after.job == notified.other && !awaited.ended)
+                awaited.ended = notified.ended;
     all.erase(all.begin(), end);
     if (all.empty()) rows.waiters.erase(waiters);
 }
@@ -124,11 +125,11 @@ void MemoryTables::write_debts(const WriteSet& set) {
         else
             rows.owed_removals.erase(job);
     }
-    for (const auto& [thing, behind] : set.owed_things) {
+    for (const auto& [permit, behind] : set.owed_permits) {
         if (behind)
-            rows.owed_things.insert_or_assign(thing, *behind);
+            rows.owed_permits.insert_or_assign(permit, *behind);
         else
-            rows.owed_things.erase(thing);
+            rows.owed_permits.erase(permit);
     }
 }
 
@@ -185,7 +186,7 @@ void MemoryTables::write(WriteSet& set, JobId& at) {
     touched += set.jobs.size() + set.large.size() + set.holders.size() + set.relations.size() +
                set.forgotten.size() + set.ledger.size() + set.keys.size() + set.old_keys.size() +
                set.tallies.size() + set.sessions.size() + set.owed_ends.size() +
-               set.owed_things.size();
+               set.owed_permits.size();
     for (auto* job : set.jobs) write_job(*job);
     for (const auto& change : set.large) write(change);
     for (const auto& change : set.holders) write(change);

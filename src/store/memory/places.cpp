@@ -43,12 +43,12 @@ struct Remove {
 }  // namespace
 
 template <class Change>
-void Places::change_wanting(const Thing& thing, ShapeId shape) {
-    auto& shapes = wanting_[thing];
+void Places::change_wanting(const Permit& permit, ShapeId shape) {
+    auto& shapes = wanting_[permit];
     auto& counter = shapes[shape];
     Change::count(counter);
     if (counter == 0) shapes.erase(shape);
-    if (shapes.empty()) wanting_.erase(thing);
+    if (shapes.empty()) wanting_.erase(permit);
 }
 
 template <class Change>
@@ -57,12 +57,12 @@ void Places::change(const JobRow& job) {
     if (const auto* timer = job.in<Timer>()) {
         if (timer->date) Change::in(dates_, std::pair{*timer->date, job.id});
     } else if (const auto* ready = job.in<Ready>()) {
-        Change::in(ready_, job.shape, ready->stay.order);
+        Change::in(ready_, job.shape, ready->entry.order);
         if (ready->kept_until) Change::in(kept_, job.id);
     } else if (const auto* blocked = job.in<Blocked>()) {
         if (blocked->on) {
             auto& lines = blocked_[*blocked->on];
-            Change::in(lines, job.shape, blocked->stay.order);
+            Change::in(lines, job.shape, blocked->entry.order);
             if (lines.empty()) blocked_.erase(*blocked->on);
         }
     } else if (const auto* run = job.in<Run>()) {
@@ -72,8 +72,8 @@ void Places::change(const JobRow& job) {
     } else if (const auto* outcome = job.in<Outcome>()) {
         Change::in(retentions_, std::pair{outcome->forget_at, job.id});
     }
-    if (job.wants_its_things())
-        for (const auto& thing : job.things) change_wanting<Change>(thing, job.shape);
+    if (job.wants_its_permits())
+        for (const auto& permit : job.permits) change_wanting<Change>(permit, job.shape);
     if (const auto at = wake_at(job)) Change::in(wakes_, std::pair{*at, job.id});
 }
 
@@ -84,24 +84,24 @@ std::size_t Places::total() const {
     return std::accumulate(counts_.begin(), counts_.end(), std::size_t{0});
 }
 
-std::vector<ShapeId> Places::shapes_blocked_on(const Thing& thing) const {
+std::vector<ShapeId> Places::shapes_blocked_on(const Permit& permit) const {
     std::vector<ShapeId> shapes;
-    const auto lines = blocked_.find(thing);
+    const auto lines = blocked_.find(permit);
     if (lines == blocked_.end()) return shapes;
     for (const auto& [shape, line] : lines->second) shapes.push_back(shape);
     return shapes;
 }
 
-const Places::Line& Places::blocked_on(const Thing& thing, ShapeId shape) const {
+const Places::Line& Places::blocked_on(const Permit& permit, ShapeId shape) const {
     static const Line none;
-    const auto lines = blocked_.find(thing);
+    const auto lines = blocked_.find(permit);
     if (lines == blocked_.end()) return none;
     const auto line = lines->second.find(shape);
     return line == lines->second.end() ? none : line->second;
 }
 
-std::size_t Places::wanting(const Thing& thing, ShapeId shape) const {
-    const auto shapes = wanting_.find(thing);
+std::size_t Places::wanting(const Permit& permit, ShapeId shape) const {
+    const auto shapes = wanting_.find(permit);
     if (shapes == wanting_.end()) return 0;
     const auto counter = shapes->second.find(shape);
     return counter == shapes->second.end() ? 0 : counter->second;

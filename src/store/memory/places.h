@@ -17,7 +17,7 @@ namespace perdure::store::memory {
 
 class Places {
 public:
-    using Line = std::set<ClaimOrder>;
+    using Line = std::set<QueuePosition>;
     using Deadlines = std::set<std::pair<ServiceTime, JobId>>;
     using Dates = std::set<std::pair<WallTime, JobId>>;
     using Runs = std::set<std::pair<std::uint64_t, JobId>>;  // by assignment number
@@ -29,13 +29,13 @@ public:
     std::size_t total() const;
 
     const std::map<ShapeId, Line>& ready() const { return ready_; }
-    // Jobs in `ready` that still hold their things.
+    // Jobs in `ready` that still hold their permits.
     const std::set<JobId>& kept() const { return kept_; }
-    const std::map<Thing, std::map<ShapeId, Line>>& blocked() const { return blocked_; }
-    std::vector<ShapeId> shapes_blocked_on(const Thing& thing) const;
-    const Line& blocked_on(const Thing& thing, ShapeId shape) const;
-    // How many jobs of this shape are `ready` and have yet to take the thing.
-    std::size_t wanting(const Thing& thing, ShapeId shape) const;
+    const std::map<Permit, std::map<ShapeId, Line>>& blocked() const { return blocked_; }
+    std::vector<ShapeId> shapes_blocked_on(const Permit& permit) const;
+    const Line& blocked_on(const Permit& permit, ShapeId shape) const;
+    // How many jobs of this shape are `ready` and have yet to take the permit.
+    std::size_t wanting(const Permit& permit, ShapeId shape) const;
 
     const Deadlines& wakes() const { return wakes_; }
     const Dates& dates() const { return dates_; }
@@ -48,13 +48,13 @@ private:
     template <class Change>
     void change(const JobRow& job);
     template <class Change>
-    void change_wanting(const Thing& thing, ShapeId shape);
+    void change_wanting(const Permit& permit, ShapeId shape);
 
     std::array<std::size_t, 6> counts_{};
     std::map<ShapeId, Line> ready_;
     std::set<JobId> kept_;
-    std::map<Thing, std::map<ShapeId, Line>> blocked_;
-    std::map<Thing, std::map<ShapeId, std::size_t>> wanting_;
+    std::map<Permit, std::map<ShapeId, Line>> blocked_;
+    std::map<Permit, std::map<ShapeId, std::size_t>> wanting_;
     Deadlines wakes_;
     Dates dates_;
     Deadlines confirmations_;

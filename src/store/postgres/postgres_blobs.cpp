@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "platform/desk.h"
+#include "platform/blocking_thread.h"
 #include "store/postgres/db/connection.h"
 #include "store/sql/pieces.h"
 
@@ -15,7 +15,7 @@ struct PostgresBlobs::Parts {
     explicit Parts(const PostgresOptions& options)
         : connection(target_of(options, "output of")),
           pieces(connection),
-          desk(options.threads ? Desk::Kind::thread : Desk::Kind::inline_) {}
+          thread(options.threads ? BlockingThread::Kind::thread : BlockingThread::Kind::inline_) {}
 
     // An append that may have been written is repeated by whoever sent it: what is there already is
     // left as it is.
@@ -31,19 +31,19 @@ struct PostgresBlobs::Parts {
 
     store::postgres::Connection connection;
     Pieces pieces;
-    Desk desk;
+    BlockingThread thread;
 };
 
 PostgresBlobs::PostgresBlobs(const PostgresOptions& options)
     : parts_(std::make_unique<Parts>(options)) {}
-PostgresBlobs::~PostgresBlobs() { parts_->desk.close(); }
+PostgresBlobs::~PostgresBlobs() { parts_->thread.close(); }
 
 template <class Call>
 auto PostgresBlobs::ask(Call call) {
     auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
         return parts->make(call);
     };
-    return parts_->desk.ask(std::move(work), [](auto answer) { answer->give(); });
+    return parts_->thread.ask(std::move(work), [](auto answer) { answer->give(); });
 }
 
 Task<Result<std::vector<std::uint64_t>>> PostgresBlobs::append(std::vector<LogChunk> chunks) {

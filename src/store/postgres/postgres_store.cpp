@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "platform/desk.h"
+#include "platform/blocking_thread.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
 #include "store/postgres/db/checks.h"
@@ -24,7 +24,7 @@ using store::postgres::Connection;
 using store::sql::Reads;
 
 // As many as keep the writer busy while the database syncs.
-constexpr std::size_t jobs_worth_sending_ahead = 200;
+constexpr std::size_t usual_pipeline_min_jobs = 200;
 
 }  // namespace
 
@@ -42,9 +42,9 @@ struct PostgresStore::Parts {
           book(options.damaged),
           keeper(options.holder),
           connection(target_of(options, "keeper"), [this](Connection& made) { greet(made); }),
-          write_desk(desk_kind()) {
+          write_thread(thread_kind()) {
         load_state();
-        state->hear_nobody();
+        state->await_heartbeats();
         const auto give = [](auto answer) { answer->give(); };
         facts.emplace(Reads::Options{.threads = options.threads}, connection_to_read(), connection,
                       timing, book, give);
@@ -71,8 +71,8 @@ struct PostgresStore::Parts {
         return std::make_unique<Connection>(target_of(options, "reader of"));
     }
 
-    Desk::Kind desk_kind() const {
-        return options.threads ? Desk::Kind::thread : Desk::Kind::inline_;
+    BlockingThread::Kind thread_kind() const {
+        return options.threads ? BlockingThread::Kind::thread : BlockingThread::Kind::inline_;
     }
 
     void load_state() {
@@ -124,7 +124,7 @@ struct PostgresStore::Parts {
     std::optional<State> state;
     std::set<SessionId> unheard;  // while there is no state
     std::atomic<bool> broken = false;
-    Desk write_desk;
+    BlockingThread write_thread;
     std::optional<Reads> facts;
     std::optional<Reads> people;
 };
@@ -134,7 +134,7 @@ PostgresStore::PostgresStore(std::unique_ptr<Parts> parts) : parts_(std::move(pa
 PostgresStore::~PostgresStore() {
     parts_->people->close();
     parts_->facts->close();
-    parts_->write_desk.close();
+    parts_->write_thread.close();
     auto last = [](State& state) -> Result<void> {
         store::write_unwritten(state);
         return {};
@@ -157,7 +157,7 @@ auto PostgresStore::write(Call call) {
     auto work = [parts = parts_.get(), call = std::move(call)]() mutable {
         return parts->write(call);
     };
-    return parts_->write_desk.ask(std::move(work), [](auto answer) { answer->give(); });
+    return parts_->write_thread.ask(std::move(work), [](auto answer) { answer->give(); });
 }
 
 Reads& PostgresStore::facts() { return *parts_->facts; }
@@ -169,13 +169,13 @@ Task<Result<ServerOpened>> PostgresStore::open_server(ServerId server, WallTime 
 
 Task<Result<GroupReply>> PostgresStore::commit(Group group) {
     auto work = [parts = parts_.get(), group = std::move(group)] { return parts->commit(group); };
-    return parts_->write_desk.ask(std::move(work), [](auto answer) { answer->give(); });
+    return parts_->write_thread.ask(std::move(work), [](auto answer) { answer->give(); });
 }
 
-std::size_t PostgresStore::worth_sending_ahead() const { return jobs_worth_sending_ahead; }
+std::size_t PostgresStore::pipeline_min_jobs() const { return usual_pipeline_min_jobs; }
 
-Task<Result<Settled>> PostgresStore::settle_unknown(ServerId server, std::uint64_t fence) {
-    return write([=](State& state) { return store::settle_unknown(state, server, fence); });
+Task<Result<LastGroup>> PostgresStore::resolve_unknown(ServerId server, std::uint64_t fence) {
+    return write([=](State& state) { return store::resolve_unknown(state, server, fence); });
 }
 
 std::map<std::string, std::uint64_t> PostgresStore::damage_counts() const {

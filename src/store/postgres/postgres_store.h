@@ -2,7 +2,7 @@
 // passes the contract of every store [P12]. One connection writes, one reads what workers and
 // sweeps wait for, and one reads what people look at. A connection that was lost is made anew by
 // whoever needs it next; until then the answer is `unavailable`, and nothing ends because of it.
-// Only one thing ends the store: another server has taken the cell (`fatal`).
+// Only one permit ends the store: another server has taken the cell (`fatal`).
 #pragma once
 
 #include <functional>
@@ -47,7 +47,7 @@ struct Target;
 // How the program calls itself there: `what` and the holder's name.
 store::postgres::Target target_of(const PostgresOptions& options, const char* what);
 
-class PostgresStore : public store::sql::ReadingStore, public DamageDesk {
+class PostgresStore : public store::sql::ReadingStore, public DamageService {
 public:
     // Connects, brings the schema up to date and takes the cell.
     // unavailable: the database cannot be reached. conflict: another server keeps the cell, or the
@@ -60,8 +60,8 @@ public:
 
     Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override;
     Task<Result<GroupReply>> commit(Group group) override;
-    std::size_t worth_sending_ahead() const override;
-    Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
+    std::size_t pipeline_min_jobs() const override;
+    Task<Result<LastGroup>> resolve_unknown(ServerId server, std::uint64_t fence) override;
 
     // What could not be understood so far. Nothing is looked for, and nothing is removed here.
     Task<Result<DamagePage>> damaged(std::string from) override;

@@ -87,18 +87,18 @@ public:
             ASSERT_TRUE(reply.is(Errc::unavailable) || reply.is(Errc::outcome_unknown))
                 << reply.error().what;
             if (!reply.is(Errc::outcome_unknown)) continue;
-            const auto settled = settle();
-            fence = settled.fence;
-            if (settled.last_group == last_group) continue;
-            last_group = settled.last_group;
+            const auto last = run_ready();
+            fence = last.fence;
+            if (last.last_group == last_group) continue;
+            last_group = last.last_group;
             return;
         }
     }
 
-    Settled settle() {
+    LastGroup run_ready() {
         for (;;) {
-            const auto settled = run(store->settle_unknown(ServerId{7}, fence));
-            if (settled) return *settled;
+            const auto last = run(store->resolve_unknown(ServerId{7}, fence));
+            if (last) return *last;
         }
     }
 
@@ -219,10 +219,10 @@ TEST_F(PostgresStoreTest, a_lost_answer_to_a_commit_is_settled_by_taking_the_cel
     const auto unknown = server.commit(2);
     ASSERT_TRUE(relay.has_lost_one());
     ASSERT_TRUE(unknown.is(Errc::outcome_unknown)) << (unknown ? "answered" : unknown.error().what);
-    const auto settled = server.settle();
-    EXPECT_EQ(settled.last_group, server.last_group + 1);
-    server.last_group = settled.last_group;
-    server.fence = settled.fence;
+    const auto last = server.run_ready();
+    EXPECT_EQ(last.last_group, server.last_group + 1);
+    server.last_group = last.last_group;
+    server.fence = last.fence;
     server.submit(3);
     EXPECT_EQ(server.jobs(), (std::set<std::uint64_t>{1, 2, 3}));
     EXPECT_EQ(in_schema("SELECT epoch FROM cell"), "2");

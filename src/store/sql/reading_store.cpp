@@ -5,12 +5,12 @@
 namespace perdure::store::sql {
 
 Task<Result<ServiceView>> ReadingStore::service() {
-    return facts().ask({}, [](auto& r) -> Result<ServiceView> { return r.show.service(); });
+    return facts().ask({}, [](auto& r) -> Result<ServiceView> { return r.views.service(); });
 }
 
 Task<Result<SessionView>> ReadingStore::session(SessionId session, JobId runs_behind) {
     return facts().ask({}, [=](auto& r) -> Result<SessionView> {
-        auto view = r.show.session(session, runs_behind);
+        auto view = r.views.session(session, runs_behind);
         if (!view) return error(Errc::not_found, "there is no such session");
         return std::move(*view);
     });
@@ -18,19 +18,19 @@ Task<Result<SessionView>> ReadingStore::session(SessionId session, JobId runs_be
 
 Task<Result<std::optional<SessionId>>> ReadingStore::latest_session(StateDirectory directory) {
     auto call = [directory = std::move(directory)](auto& r) -> Result<std::optional<SessionId>> {
-        return r.show.latest_session(directory);
+        return r.views.latest_session(directory);
     };
     return facts().ask({}, std::move(call));
 }
 
 Task<Result<OverdueView>> ReadingStore::overdue(WallTime wall, std::uint32_t limit) {
-    return facts().ask({},
-                       [=](auto& r) -> Result<OverdueView> { return r.show.overdue(wall, limit); });
+    return facts().ask(
+        {}, [=](auto& r) -> Result<OverdueView> { return r.views.overdue(wall, limit); });
 }
 
 Task<Result<OwnerView>> ReadingStore::owner(SessionId session) {
     return facts().ask({}, [=](auto& r) -> Result<OwnerView> {
-        auto view = r.show.owner(session);
+        auto view = r.views.owner(session);
         if (!view) return error(Errc::not_found, "there is no such session");
         return std::move(*view);
     });
@@ -39,7 +39,7 @@ Task<Result<OwnerView>> ReadingStore::owner(SessionId session) {
 Task<Result<std::vector<JobView>>> ReadingStore::jobs(std::vector<JobId> ids,
                                                       AttemptWindow attempts) {
     auto call = [ids = std::move(ids), attempts](auto& r) -> Result<std::vector<JobView>> {
-        return r.show.jobs(ids, attempts);
+        return r.views.jobs(ids, attempts);
     };
     return facts().ask({}, std::move(call));
 }
@@ -48,14 +48,14 @@ Task<Result<std::optional<JobId>>> ReadingStore::job_of_key(std::string tenant,
                                                             std::string idempotency_key) {
     auto call = [tenant = std::move(tenant),
                  key = std::move(idempotency_key)](auto& r) -> Result<std::optional<JobId>> {
-        return r.show.job_of_key(tenant, key);
+        return r.views.job_of_key(tenant, key);
     };
     return facts().ask({}, std::move(call));
 }
 
 Task<Result<AuditView>> ReadingStore::audit(AuditPlace after, std::uint32_t limit) {
     return people().ask({}, [after = std::move(after), limit](auto& r) -> Result<AuditView> {
-        return r.show.audit(after, limit);
+        return r.views.audit(after, limit);
     });
 }
 
@@ -110,15 +110,15 @@ Task<Result<WorkerPiece>> ReadingStore::workers(WorkerQuery query, ReadTerms ter
 Task<Result<std::vector<OwnerView>>> ReadingStore::owners(std::vector<SessionId> sessions,
                                                           ReadTerms terms) {
     auto call = [sessions = std::move(sessions)](auto& r) -> Result<std::vector<OwnerView>> {
-        return r.show.owners(sessions);
+        return r.views.owners(sessions);
     };
     return people().ask(std::move(terms), std::move(call));
 }
 
-Task<Result<std::vector<JobId>>> ReadingStore::holders(Thing thing, std::uint32_t max,
+Task<Result<std::vector<JobId>>> ReadingStore::holders(Permit permit, std::uint32_t max,
                                                        ReadTerms terms) {
-    auto call = [thing = std::move(thing), max](auto& r) -> Result<std::vector<JobId>> {
-        return r.catalogue.holders(thing, max);
+    auto call = [permit = std::move(permit), max](auto& r) -> Result<std::vector<JobId>> {
+        return r.catalogue.holders(permit, max);
     };
     return people().ask(std::move(terms), std::move(call));
 }

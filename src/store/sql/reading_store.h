@@ -8,7 +8,7 @@
 
 #include "ports/catalogue.h"
 #include "ports/store.h"
-#include "store/sql/show/reads.h"
+#include "store/sql/views/reads.h"
 
 namespace perdure::store::sql {
 
@@ -36,7 +36,7 @@ public:
     Task<Result<WorkerPiece>> workers(WorkerQuery query, ReadTerms terms = {}) override;
     Task<Result<std::vector<OwnerView>>> owners(std::vector<SessionId> sessions,
                                                 ReadTerms terms = {}) override;
-    Task<Result<std::vector<JobId>>> holders(Thing thing, std::uint32_t max,
+    Task<Result<std::vector<JobId>>> holders(Permit permit, std::uint32_t max,
                                              ReadTerms terms = {}) override;
 
 protected:

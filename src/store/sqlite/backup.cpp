@@ -14,10 +14,10 @@
 #include <utility>
 
 #include "core/storage/storage.h"
+#include "store/sqlite/db/database_origin.h"
 #include "store/sqlite/db/durable_file.h"
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/db/open.h"
-#include "store/sqlite/db/origin.h"
 
 namespace perdure {
 namespace {
@@ -72,7 +72,7 @@ public:
         for (auto& source : sources_) total_ += source.bytes();
         made.jobs = static_cast<std::uint64_t>(
             sources_.front().connection().number("SELECT count(*) FROM job"));
-        look_around();
+        refresh_role();
         auto name = std::begin(file_names);
         for (auto& source : sources_) copy(source, partial_ + *name++);
         sources_.clear();
@@ -103,7 +103,7 @@ private:
         if (failed) throw *failed;
     }
 
-    void look_around() const {
+    void refresh_role() const {
         const BackupFacts facts{
             .log_bytes =
                 size_of(order_.data + "/perdure.db-wal") + size_of(order_.data + "/logs.db-wal"),
@@ -147,7 +147,7 @@ private:
             if (code != SQLITE_OK) into.fail(code, "write a backup");
             const auto left = static_cast<std::uint64_t>(sqlite3_backup_remaining(copying));
             done_ = before + source.bytes() - left * page_bytes;
-            look_around();
+            refresh_role();
         }
         done_ = before + source.bytes();
     }
@@ -195,16 +195,16 @@ Result<BackupMade> backup_offline(const DataDirectory& directory, BackupOrder or
     return make_backup(order);
 }
 
-SqliteBackupDesk::SqliteBackupDesk(std::string data, SqliteStore& store, SqliteBlobs& blobs,
-                                   std::function<WallTime()> now)
+SqliteBackupService::SqliteBackupService(std::string data, SqliteStore& store, SqliteBlobs& blobs,
+                                         std::function<WallTime()> now)
     : data_(std::move(data)), store_(store), blobs_(blobs), now_(std::move(now)) {}
 
-SqliteBackupDesk::~SqliteBackupDesk() {
+SqliteBackupService::~SqliteBackupService() {
     stop_ = true;
     thread_.join();
 }
 
-Result<void> SqliteBackupDesk::start(std::string path) {
+Result<void> SqliteBackupService::start(std::string path) {
     if (auto good = check_path(path); !good) return good;
     const std::lock_guard lock(mutex_);
     if (status_.is_running())
@@ -214,12 +214,12 @@ Result<void> SqliteBackupDesk::start(std::string path) {
     return {};
 }
 
-BackupStatus SqliteBackupDesk::status() const {
+BackupStatus SqliteBackupService::status() const {
     const std::lock_guard lock(mutex_);
     return status_;
 }
 
-void SqliteBackupDesk::run(const std::string& path) {
+void SqliteBackupService::run(const std::string& path) {
     BackupOrder order{.data = data_, .path = path, .now = now_()};
     order.progress = [this](std::uint64_t bytes, std::uint64_t total) {
         const std::lock_guard lock(mutex_);
@@ -234,7 +234,7 @@ void SqliteBackupDesk::run(const std::string& path) {
 }
 
 // The store's writer waits until that of the output is at rest as well, which never waits for it.
-void SqliteBackupDesk::at_rest(const std::function<void()>& call) {
+void SqliteBackupService::at_rest(const std::function<void()>& call) {
     std::promise<void> done;
     store_.between_groups([&] {
         std::promise<void> called;

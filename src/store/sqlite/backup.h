@@ -36,12 +36,12 @@ Result<BackupMade> make_backup(const BackupOrder& order);
 Result<BackupMade> backup_offline(const DataDirectory& directory, BackupOrder order);
 
 // Of a server's databases, on a thread of its own.
-class SqliteBackupDesk final : public BackupDesk {
+class SqliteBackupService final : public BackupService {
 public:
-    SqliteBackupDesk(std::string data, SqliteStore& store, SqliteBlobs& blobs,
-                     std::function<WallTime()> now);
+    SqliteBackupService(std::string data, SqliteStore& store, SqliteBlobs& blobs,
+                        std::function<WallTime()> now);
     // Gives up what is under way; leaves nothing of it.
-    ~SqliteBackupDesk() override;
+    ~SqliteBackupService() override;
 
     Result<void> start(std::string path) override;
     BackupStatus status() const override;

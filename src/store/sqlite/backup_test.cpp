@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <string>
 
+#include "store/sqlite/db/database_origin.h"
 #include "store/sqlite/db/file_mark.h"
-#include "store/sqlite/db/origin.h"
 #include "store/sqlite/restore.h"
 #include "store/sqlite/testing/failing_disk.h"
 #include "store/sqlite/testing/on_disk.h"
@@ -23,7 +23,7 @@ using store::sqlite::Connection;
 class BackupOnDisk : public OnDisk {
 protected:
     ~BackupOnDisk() override {
-        desk.reset();
+        service.reset();
         store.reset();
         blobs.reset();
     }
@@ -32,14 +32,14 @@ protected:
         auto opened = SqliteBlobs::open({.path = folder + "/logs.db"});
         ASSERT_TRUE(opened.has_value());
         blobs = std::move(*opened);
-        desk = std::make_unique<SqliteBackupDesk>(folder, *store, *blobs,
-                                                  [] { return WallTime{1'000'000}; });
+        service = std::make_unique<SqliteBackupService>(folder, *store, *blobs,
+                                                        [] { return WallTime{1'000'000}; });
     }
     std::string path() const { return folder + "/backup"; }
     BackupStatus backed_up() {
-        EXPECT_TRUE(desk->start(path()).has_value());
-        while (desk->status().is_running()) ::poll(nullptr, 0, 1);
-        return desk->status();
+        EXPECT_TRUE(service->start(path()).has_value());
+        while (service->status().is_running()) ::poll(nullptr, 0, 1);
+        return service->status();
     }
     static std::int64_t number(const std::string& file, const char* sql) {
         return Connection(file, Connection::Access::file_alone).number(sql);
@@ -57,7 +57,7 @@ protected:
     }
 
     std::unique_ptr<SqliteBlobs> blobs;
-    std::unique_ptr<SqliteBackupDesk> desk;
+    std::unique_ptr<SqliteBackupService> service;
 };
 
 TEST_F(BackupOnDisk, has_all_that_was_accepted_and_is_its_owners_alone) {
@@ -119,19 +119,19 @@ TEST_F(BackupOnDisk, a_full_disk_gives_a_sentence_and_leaves_nothing) {
     EXPECT_FALSE(fs::exists(path()));
     EXPECT_FALSE(fs::exists(path() + ".partial"));
     EXPECT_TRUE(commit({submit(2)}).has_value());
-    desk.reset();
+    service.reset();
     store.reset();
     blobs.reset();
 }
 
 TEST_F(BackupOnDisk, nothing_that_is_there_is_written_over) {
     open_all();
-    EXPECT_TRUE(desk->start("relative").is(Errc::invalid));
+    EXPECT_TRUE(service->start("relative").is(Errc::invalid));
     fs::create_directory(path());
-    EXPECT_TRUE(desk->start(path()).is(Errc::conflict));
+    EXPECT_TRUE(service->start(path()).is(Errc::conflict));
     fs::remove(path());
     fs::create_symlink("/nowhere", path());
-    EXPECT_TRUE(desk->start(path()).is(Errc::conflict));
+    EXPECT_TRUE(service->start(path()).is(Errc::conflict));
 }
 
 TEST_F(BackupOnDisk, no_server_opens_a_backup_itself) {

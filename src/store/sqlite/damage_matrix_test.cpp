@@ -190,7 +190,7 @@ void DamageMatrix::populate() {
                        .number = 1}});
     // What has ended: well, badly, in doubt, with callbacks, after several attempts.
     const auto once = [](JobSpec& s) { s.effects = Effects::once; };
-    const auto parent = [](JobSpec& s) { s.callbacks = {{On::end, job(1).spec}}; };
+    const auto parent = [](JobSpec& s) { s.callbacks = {{Trigger::end, job(1).spec}}; };
     const auto tries = [](JobSpec& s) {
         s.policy.retries = 5;
         s.key = "k3";
@@ -199,7 +199,7 @@ void DamageMatrix::populate() {
     EXPECT_EQ(claim(21, 4), (std::set<std::uint64_t>{17, 18, 19, 23}));
     all_good({Start{SessionId{21}, first(19)}, succeeded(17, 21), failed(18, 21, Cause::exit),
               failed(19, 21, Cause::crash_signal), succeeded(23, 21)});
-    all_good({AddCallback{JobId{90}, JobId{29}, {On::end, job(1).spec}}});
+    all_good({AddCallback{JobId{90}, JobId{29}, {Trigger::end, job(1).spec}}});
     all_good({Start{SessionId{20}, first(29)}, job(15, tries), job(28, tries)});
     tick(seconds(1));
     EXPECT_EQ(claim(21, 4).count(15), 1U);
@@ -212,7 +212,7 @@ void DamageMatrix::populate() {
     all_good({EndSession{SessionId{21}}});
     // What waits: ready, blocked, held, scheduled, for another; with a key that is remembered.
     const auto later = [](JobSpec& s) { s.run_at = WallTime{days(9).us}; };
-    const auto after = [](JobSpec& s) { s.after = {{JobId{29}, On::end}}; };
+    const auto after = [](JobSpec& s) { s.after = {{JobId{29}, Trigger::end}}; };
     const auto same = [](JobSpec& s) {
         s.idempotency_key = "same";
         s.queue = "slow";
@@ -311,7 +311,7 @@ void DamageMatrix::expect_that_others_go_on() {
     all_good({ForgetEnded{100}});
     const auto overdue = run(store->overdue(WallTime{days(1).us}, 100));
     ASSERT_TRUE(overdue.has_value()) << overdue.error().what;
-    all_good({Sweep{overdue->waiting, overdue->free_things}});
+    all_good({Sweep{overdue->waiting, overdue->free_permits}});
     const auto latest = run(store->latest_session(session(50, 1).directory));
     EXPECT_TRUE(latest.has_value()) << latest.error().what;
 }

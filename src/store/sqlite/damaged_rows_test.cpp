@@ -10,7 +10,7 @@ class DamagedRowsOnDisk : public OnDisk {
 protected:
     // As a sweep would find them.
     std::vector<Swept::Attempt> overdue_attempts() {
-        const auto reply = commit({Sweep{.only_tell = true}});
+        const auto reply = commit({Sweep{.report_only = true}});
         EXPECT_TRUE(reply.has_value());
         return reply ? std::get<Swept>(*reply->replies.front()).attempts
                      : std::vector<Swept::Attempt>{};
@@ -111,7 +111,7 @@ TEST_F(DamagedRowsOnDisk, a_waiter_that_cannot_be_understood_stops_neither_the_e
         return Submit{JobId{id}, std::make_shared<const JobSpec>(spec), id};
     };
     auto after = *submit(10).spec;
-    after.after = {{JobId{10}, On::end}};
+    after.after = {{JobId{10}, Trigger::end}};
     const OpenSession session{.session = SessionId{20}, .slots = 9, .lease = seconds(10)};
     ASSERT_TRUE(commit({job(10, keyed), session, OpenStream{SessionId{20}},
                         Claim{SessionId{20}, 1, 9}, job(11, keyed), job(12, keyed), job(13, after),
@@ -121,7 +121,7 @@ TEST_F(DamagedRowsOnDisk, a_waiter_that_cannot_be_understood_stops_neither_the_e
     store.reset();
     sql("UPDATE job SET spec = x'63' WHERE id IN (11, 13)");
     open();
-    hear(SessionId{20});
+    heartbeat(SessionId{20});
     const auto ended = commit({Report{.session = SessionId{20},
                                       .attempt = {JobId{10}, Epoch{1}},
                                       .end = {.succeeded = true, .reported = true}}});
@@ -185,7 +185,7 @@ TEST_F(DamagedRowsOnDisk, a_damaged_holder_keeps_the_key_until_a_person_discards
     store.reset();
     sql("UPDATE key_holder SET job = -1");
     open();
-    hear(SessionId{20});
+    heartbeat(SessionId{20});
     const auto ended = commit({job(11), Report{.session = SessionId{20},
                                                .attempt = {JobId{10}, Epoch{1}},
                                                .end = {.succeeded = true, .reported = true}}});
@@ -196,7 +196,7 @@ TEST_F(DamagedRowsOnDisk, a_damaged_holder_keeps_the_key_until_a_person_discards
     };
     EXPECT_EQ(claimed(), 0U);
     reopen();
-    hear(SessionId{20});
+    heartbeat(SessionId{20});
     EXPECT_EQ(claimed(), 0U);
     const auto removed = run(store->discard({"key_holder", "default/k"}));
     ASSERT_TRUE(removed.has_value()) << removed.error().what;
@@ -217,7 +217,7 @@ TEST_F(DamagedRowsOnDisk, a_key_whose_row_is_gone_stays_with_the_job_that_runs) 
     store.reset();
     sql("UPDATE key_holder SET key = 'other'");
     open();
-    hear(SessionId{20});
+    heartbeat(SessionId{20});
     const auto claimed = commit({job(11), Claim{SessionId{20}, 1, 5}});
     ASSERT_TRUE(claimed.has_value());
     EXPECT_TRUE(std::get<Claimed>(*claimed->replies[1]).assignments.empty());
@@ -254,7 +254,7 @@ TEST_F(DamagedRowsOnDisk, a_damaged_job_that_runs_is_discarded_only_if_its_proce
     spec.key = "k";
     const auto keyed = std::make_shared<const JobSpec>(spec);
     auto waits = *submit(10).spec;
-    waits.after = {{JobId{10}, On::end}};
+    waits.after = {{JobId{10}, Trigger::end}};
     const OpenSession session{.session = SessionId{20}, .slots = 5, .lease = seconds(10)};
     ASSERT_TRUE(
         commit({Submit{JobId{10}, keyed, 1}, session, OpenStream{SessionId{20}},

@@ -18,7 +18,7 @@
 namespace perdure {
 namespace {
 
-constexpr int look_again_ms = 50;
+constexpr int poll_interval_ms = 50;
 constexpr auto directory_word = "data directory";
 
 Error cannot(const char* what, const std::string& path) {
@@ -41,10 +41,10 @@ std::string holder_of(int lock) {
 // Waits for a process that is just ending.
 bool take(int lock, Duration patience) {
     for (auto rest = patience; flock(lock, LOCK_EX | LOCK_NB) != 0;
-         rest = rest - milliseconds(look_again_ms)) {
+         rest = rest - milliseconds(poll_interval_ms)) {
         const bool busy = errno == EWOULDBLOCK || errno == EINTR;
         if (!busy || rest <= Duration{}) return false;
-        poll(nullptr, 0, look_again_ms);
+        poll(nullptr, 0, poll_interval_ms);
     }
     return true;
 }

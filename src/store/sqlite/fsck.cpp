@@ -17,7 +17,7 @@
 #include "store/sqlite/damage/scan.h"
 #include "store/sqlite/db/migrate.h"
 #include "store/sqlite/db/open.h"
-#include "store/sqlite/tables/forget_notes.h"
+#include "store/sqlite/tables/retention_queue.h"
 
 namespace perdure {
 namespace {
@@ -138,12 +138,12 @@ private:
 
     void check() {
         if (!is_file_sound(connection_, "perdure.db")) return;
-        look_for_damage();
+        find_damage();
         Transaction snapshot(connection_, Transaction::Kind::read);
         report_.recoveries = rows_of("SELECT count(*) FROM recovery");
         note_states();
         note_retention();
-        for (const auto& check : checks) look(check);
+        for (const auto& check : checks) run_check(check);
         compare_jobs();
         compare_limits();
         compare_output();
@@ -159,7 +159,7 @@ private:
     }
 
     // Rows that cannot be understood, of every table (C9).
-    void look_for_damage() {
+    void find_damage() {
         std::string from;
         for (std::optional<std::string> next = from; next;) {
             auto page = scan_.page(*next);
@@ -222,19 +222,19 @@ private:
         connection_.run("CREATE INDEX temp.found_forget_job ON found_forget (job)");
     }
 
-    void look(const Check& check) {
+    void run_check(const Check& check) {
         Statement statement(connection_, check.sql);
         auto row = statement.query({});
         while (row.next()) add(row.text(1), JobId{row.bits(0)}, check.fix);
     }
 
-    bool is_held(const Thing& thing, JobId job) {
-        const bool key = thing.kind == Thing::Kind::key;
+    bool is_held(const Permit& permit, JobId job) {
+        const bool key = permit.kind == Permit::Kind::key;
         Statement statement(
             connection_, key ? "SELECT 1 FROM key_holder WHERE tenant = ? AND key = ? AND job = ?"
                              : "SELECT 1 FROM limit_holder WHERE tenant = ? AND name = ?"
                                " AND job = ?");
-        return statement.query({thing.tenant, thing.name, job}).next();
+        return statement.query({permit.tenant, permit.name, job}).next();
     }
 
     // What only a job's own bytes tell: each must be understood, and hold what it should.
@@ -270,9 +270,9 @@ private:
         const auto* ready = job.in<Ready>();
         const auto* run = job.in<Run>();
         const bool holds = run || (ready && ready->kept_until);
-        for (const auto& thing : job.things)
-            if (holds && !is_held(thing, job.id))
-                add("it does not hold " + thing.name, job.id, report);
+        for (const auto& permit : job.permits)
+            if (holds && !is_held(permit, job.id))
+                add("it does not hold " + permit.name, job.id, report);
         if (run && run->session != job.attempts.back().session())
             add("its attempt and its place name two sessions", job.id, report);
         const auto due = wake_at(job);
@@ -295,7 +295,7 @@ private:
             const auto session = load_.session(job.attempts[i].session());
             if (!session) continue;
             auto policy = policy_for_attempt(job.spec->policy, session->policy.get());
-            if (mark_of(policy) == mark) return policy;
+            if (fingerprint_of(policy) == mark) return policy;
         }
         return std::nullopt;
     }
@@ -326,21 +326,21 @@ private:
                           });
     }
 
-    void note_waiting(const Thing& thing) { ++waiting_[thing]; }
+    void note_waiting(const Permit& permit) { ++waiting_[permit]; }
 
-    // Somebody waits for a thing: then it is taken, or offered to somebody in line (C4a).
+    // Somebody waits for a permit: then it is taken, or offered to somebody in line (C4a).
     void compare_limits() {
-        for (const auto& [thing, jobs] : waiting_) {
-            const bool key = thing.kind == Thing::Kind::key;
+        for (const auto& [permit, jobs] : waiting_) {
+            const bool key = permit.kind == Permit::Kind::key;
             Statement taken(connection_,
                             key ? "SELECT 1 FROM key_holder WHERE tenant = ? AND key = ?"
                                 : "SELECT 1 FROM limit_holder WHERE tenant = ? AND name = ?");
             Statement offered(connection_,
                               "SELECT 1 FROM want WHERE tenant = ? AND kind = ? AND name = ?");
-            if (taken.query({thing.tenant, thing.name}).next()) continue;
-            const auto kind = static_cast<int>(thing.kind);
-            if (offered.query({thing.tenant, kind, thing.name}).next()) continue;
-            add(fmt::format("{} jobs wait for {}, which is free", jobs, thing.name), {},
+            if (taken.query({permit.tenant, permit.name}).next()) continue;
+            const auto kind = static_cast<int>(permit.kind);
+            if (offered.query({permit.tenant, kind, permit.name}).next()) continue;
+            add(fmt::format("{} jobs wait for {}, which is free", jobs, permit.name), {},
                 "start a server: its sweep repairs it; and report it");
         }
     }
@@ -370,7 +370,7 @@ private:
     std::set<JobId> damaged_;
     std::vector<FsckFinding> findings_;
     FsckReport report_;
-    std::map<Thing, std::size_t> waiting_;
+    std::map<Permit, std::size_t> waiting_;
 };
 
 }  // namespace

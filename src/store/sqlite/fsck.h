@@ -1,7 +1,7 @@
 // Fsck, offline: everything that must be true of a data directory nobody else has open (C3).
-// One place for each job; attempts that run have their session; who holds a thing runs, or is ready
-// and keeps it; who is blocked waits for something taken; counts are exact; no output without its
-// job; and SQLite's own check of the file. It reads and changes nothing.
+// One place for each job; attempts that run have their session; who holds a permit runs, or is
+// ready and keeps it; who is blocked waits for something taken; counts are exact; no output without
+// its job; and SQLite's own check of the file. It reads and changes nothing.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace perdure::store::sqlite {
 namespace {
 
 struct ReadLine {
-    std::vector<ClaimOrder> orders;
+    std::vector<QueuePosition> orders;
     std::vector<std::uint64_t> read_as;
     std::uint32_t rows = 0;
 };
@@ -24,7 +24,7 @@ protected:
     LineTablesTest() { migrate(connection, store_schema()); }
 
     // `ready` alone: nobody asks for the jobs.
-    void put(ShapeId shape, const ClaimOrder& order) {
+    void put(ShapeId shape, const QueuePosition& order) {
         insert.run_one({shape, sql::rank_of(order), order.since, order.job});
     }
     void put_many(ShapeId shape, std::uint64_t jobs) {
@@ -34,7 +34,7 @@ protected:
     std::vector<ReadLine> read_together(const std::vector<LineQuery>& queries) {
         std::vector<ReadLine> read(queries.size());
         const auto rows =
-            lines.read_lines(queries, [&](std::size_t query, const ClaimOrder& order,
+            lines.read_lines(queries, [&](std::size_t query, const QueuePosition& order,
                                           std::uint64_t read_as, const LineReader::LoadRow&) {
                 read[query].orders.push_back(order);
                 read[query].read_as.push_back(read_as);
@@ -44,11 +44,11 @@ protected:
     }
     ReadLine read_alone(const LineQuery& query) {
         ReadLine read;
-        read.rows = lines.read_line(
-            query, [&](const ClaimOrder& order, std::uint64_t read_as, const LineReader::LoadRow&) {
-                read.orders.push_back(order);
-                read.read_as.push_back(read_as);
-            });
+        read.rows = lines.read_line(query, [&](const QueuePosition& order, std::uint64_t read_as,
+                                               const LineReader::LoadRow&) {
+            read.orders.push_back(order);
+            read.read_as.push_back(read_as);
+        });
         return read;
     }
     void compare(const std::vector<LineQuery>& queries) {
@@ -90,10 +90,10 @@ TEST_F(LineTablesTest, read_together_what_each_line_has) {
         connection.run("DELETE FROM ready");
         std::vector<LineQuery> queries;
         for (ShapeId shape = 1; shape <= 40; ++shape) {
-            std::vector<ClaimOrder> orders;
+            std::vector<QueuePosition> orders;
             for (auto jobs = below(3) == 0 ? below(30) : below(4); jobs > 0; --jobs) {
                 orders.push_back({.priority = static_cast<std::uint8_t>(below(3)),
-                                  .behind_the_first = below(2) == 0,
+                                  .in_turn = below(2) == 0,
                                   .since = ServiceTime{below(3)},
                                   .job = JobId{++last_job}});
                 put(shape, orders.back());

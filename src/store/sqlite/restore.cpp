@@ -13,9 +13,9 @@
 
 #include "core/storage/storage.h"
 #include "store/sqlite/data_directory.h"
+#include "store/sqlite/db/database_origin.h"
 #include "store/sqlite/db/durable_file.h"
 #include "store/sqlite/db/open.h"
-#include "store/sqlite/db/origin.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace perdure {

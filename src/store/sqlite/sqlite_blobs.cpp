@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "platform/desk.h"
+#include "platform/blocking_thread.h"
 #include "store/sql/pieces.h"
 #include "store/sqlite/db/open.h"
 
@@ -23,7 +23,7 @@ struct SqliteBlobs::Parts {
     explicit Parts(SqliteBlobsOptions o)
         : options(std::move(o)),
           connection(made(options.path, log_schema()), Connection::Access::write),
-          desk(options.threads ? Desk::Kind::thread : Desk::Kind::inline_) {
+          thread(options.threads ? BlockingThread::Kind::thread : BlockingThread::Kind::inline_) {
         store::sqlite::prepare_writer(connection, log_schema(),
                                       store::sqlite::Durability::at_commit);
         pieces.emplace(connection);
@@ -71,12 +71,12 @@ struct SqliteBlobs::Parts {
     Connection connection;
     std::optional<Pieces> pieces;
     bool broken = false;
-    Desk desk;
+    BlockingThread thread;
 };
 
 SqliteBlobs::SqliteBlobs(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 SqliteBlobs::~SqliteBlobs() {
-    parts_->desk.close();
+    parts_->thread.close();
     parts_->close();
 }
 
@@ -98,10 +98,12 @@ auto SqliteBlobs::ask(Call call) {
         answer->give();
         parts->move_log();
     };
-    return parts_->desk.ask(std::move(work), std::move(afterwards));
+    return parts_->thread.ask(std::move(work), std::move(afterwards));
 }
 
-void SqliteBlobs::between_calls(std::function<void()> call) { parts_->desk.post(std::move(call)); }
+void SqliteBlobs::between_calls(std::function<void()> call) {
+    parts_->thread.post(std::move(call));
+}
 
 Task<Result<std::vector<std::uint64_t>>> SqliteBlobs::append(std::vector<LogChunk> chunks) {
     return ask([chunks = std::move(chunks)](Pieces& pieces) { return pieces.append(chunks); });

@@ -211,9 +211,9 @@ TEST_P(DamagedPieces, stop_nobody_else) {
     EXPECT_GE(taken, 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Desk, DamagedPieces, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(BlockingThread, DamagedPieces, testing::Bool(),
                          [](const auto& test) { return test.param ? "with_a_thread" : "inline"; });
-INSTANTIATE_TEST_SUITE_P(Desk, SqliteBlobsTest, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(BlockingThread, SqliteBlobsTest, testing::Bool(),
                          [](const auto& test) { return test.param ? "with_a_thread" : "inline"; });
 
 }  // namespace

@@ -7,16 +7,16 @@
 #include <type_traits>
 #include <utility>
 
-#include "platform/desk.h"
+#include "platform/blocking_thread.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/state/state.h"
 #include "store/sql/commit.h"
 #include "store/sqlite/damage/discard.h"
 #include "store/sqlite/damage/scan.h"
+#include "store/sqlite/db/database_origin.h"
 #include "store/sqlite/db/idle_file.h"
 #include "store/sqlite/db/log_sync.h"
 #include "store/sqlite/db/open.h"
-#include "store/sqlite/db/origin.h"
 #include "store/sqlite/tables/sqlite_tables.h"
 
 namespace perdure {
@@ -32,8 +32,8 @@ using store::sqlite::made;
 using store::sqlite::store_schema;
 
 // As many as keep the writer busy for as long as a fast disk syncs.
-constexpr std::size_t jobs_worth_sending_ahead = 200;
-constexpr std::int64_t rows_worth_handing_over = 2 * jobs_worth_sending_ahead;
+constexpr std::size_t usual_pipeline_min_jobs = 200;
+constexpr std::int64_t rows_worth_handing_over = 2 * usual_pipeline_min_jobs;
 
 }  // namespace
 
@@ -45,7 +45,7 @@ struct SqliteStore::Parts {
           timing(t),
           book(options.damaged),
           connection(made(options.path, store_schema()), Connection::Access::write),
-          write_desk(desk_kind()) {
+          write_thread(thread_kind()) {
         if (options.counts_steps) connection.count_steps();
         store::sqlite::prepare_writer(connection, store_schema(), durability());
         copy_of = store::sqlite::copied_from(connection);
@@ -53,7 +53,7 @@ struct SqliteStore::Parts {
         if (options.threads) notes.emplace(options.path + store::sqlite::idle_file_suffix);
         if (notes) connection.use_notes(&*notes);
         load_state();
-        state->hear_nobody();
+        state->await_heartbeats();
         if (durability() == Durability::after_commit)
             log_sync.emplace(connection.log_file(), [this](const Error& why) { end(why); });
         facts.emplace(Reads::Options{.threads = options.threads}, connection_to_read(), connection,
@@ -91,8 +91,8 @@ struct SqliteStore::Parts {
         tables.reset();
     }
 
-    Desk::Kind desk_kind() const {
-        return options.threads ? Desk::Kind::thread : Desk::Kind::inline_;
+    BlockingThread::Kind thread_kind() const {
+        return options.threads ? BlockingThread::Kind::thread : BlockingThread::Kind::inline_;
     }
 
     Durability durability() const {
@@ -141,7 +141,7 @@ struct SqliteStore::Parts {
 
     // What stays in memory has nothing to sync; it is held back until all that it saw is durable.
     Result<GroupReply> take(const Group& group) {
-        is_unwritten = !broken && state && store::look_for_idleness(*state, group).stays_unwritten;
+        is_unwritten = !broken && state && store::check_idleness(*state, group).stays_unwritten;
         if (is_unwritten) return commit(group);
         auto written = [&](Parts& parts) { return parts.commit(group); };
         return carry_out(written);
@@ -219,7 +219,7 @@ struct SqliteStore::Parts {
     std::atomic<bool> broken = false;
     std::optional<LogSync> log_sync;
     std::int64_t rows_before = 0;
-    Desk write_desk;
+    BlockingThread write_thread;
     std::optional<Reads> facts;
     std::optional<Reads> people;
     std::optional<store::sqlite::DamageScan> damage;  // on people's connection and thread
@@ -230,7 +230,7 @@ SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)
 SqliteStore::~SqliteStore() {
     parts_->people->close();
     parts_->facts->close();
-    parts_->write_desk.close();
+    parts_->write_thread.close();
     auto last = [](State& state) -> Result<void> {
         store::write_unwritten(state);
         return {};
@@ -255,7 +255,7 @@ auto SqliteStore::write_with(Call call) {
         return parts->carry_out(call);
     };
     auto afterwards = [parts = parts_.get()](auto answer) { parts->end_write(std::move(answer)); };
-    return parts_->write_desk.ask(std::move(work), std::move(afterwards));
+    return parts_->write_thread.ask(std::move(work), std::move(afterwards));
 }
 
 template <class Call>
@@ -273,28 +273,28 @@ Task<Result<ServerOpened>> SqliteStore::open_server(ServerId server, WallTime wa
 Task<Result<GroupReply>> SqliteStore::commit(Group group) {
     auto work = [parts = parts_.get(), group = std::move(group)] { return parts->take(group); };
     auto afterwards = [parts = parts_.get()](auto answer) { parts->end_group(std::move(answer)); };
-    return parts_->write_desk.ask(std::move(work), std::move(afterwards));
+    return parts_->write_thread.ask(std::move(work), std::move(afterwards));
 }
 
 // Without threads: nobody else is at it.
 void SqliteStore::crash() {
     parts_->drop_state();
     parts_->load_state();
-    parts_->state->hear_nobody();
+    parts_->state->await_heartbeats();
 }
 
 std::uint64_t SqliteStore::steps() const { return parts_->connection.steps(); }
 
 void SqliteStore::between_groups(std::function<void()> call) {
-    parts_->write_desk.post(std::move(call));
+    parts_->write_thread.post(std::move(call));
 }
 
 const std::optional<std::string>& SqliteStore::copy_of() const { return parts_->copy_of; }
 
-std::size_t SqliteStore::worth_sending_ahead() const { return jobs_worth_sending_ahead; }
+std::size_t SqliteStore::pipeline_min_jobs() const { return usual_pipeline_min_jobs; }
 
-Task<Result<Settled>> SqliteStore::settle_unknown(ServerId server, std::uint64_t fence) {
-    return write([=](State& state) { return store::settle_unknown(state, server, fence); });
+Task<Result<LastGroup>> SqliteStore::resolve_unknown(ServerId server, std::uint64_t fence) {
+    return write([=](State& state) { return store::resolve_unknown(state, server, fence); });
 }
 
 Task<Result<DamagePage>> SqliteStore::damaged(std::string from) {

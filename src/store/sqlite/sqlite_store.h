@@ -39,7 +39,7 @@ struct SqliteOptions {
     std::function<void(const Damaged&)> damaged = {};
 };
 
-class SqliteStore : public store::sql::ReadingStore, public DamageDesk, public EmbeddedStore {
+class SqliteStore : public store::sql::ReadingStore, public DamageService, public EmbeddedStore {
 public:
     // Opens or makes the database. Whoever calls has locked its directory (data_directory.h).
     // corrupt: a file of something else, or one that is damaged. conflict: a newer schema.
@@ -51,8 +51,8 @@ public:
 
     Task<Result<ServerOpened>> open_server(ServerId server, WallTime wall) override;
     Task<Result<GroupReply>> commit(Group group) override;
-    std::size_t worth_sending_ahead() const override;
-    Task<Result<Settled>> settle_unknown(ServerId server, std::uint64_t fence) override;
+    std::size_t pipeline_min_jobs() const override;
+    Task<Result<LastGroup>> resolve_unknown(ServerId server, std::uint64_t fence) override;
 
     Task<Result<DamagePage>> damaged(std::string from) override;
     Task<Result<void>> discard(DiscardDamaged what) override;

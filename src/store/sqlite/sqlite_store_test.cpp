@@ -111,7 +111,7 @@ TEST_F(SqliteStoreOnDisk, who_ends_among_others_leaves_them_running) {
     changes.emplace_back(OpenStream{SessionId{20}});
     ASSERT_TRUE(commit(changes).has_value());
     reopen();
-    hear(SessionId{20});
+    heartbeat(SessionId{20});
     // The second claim knows that the jobs are not in memory, and loads them with their line.
     ASSERT_TRUE(commit({Claim{SessionId{20}, 1, 50}}).has_value());
     ASSERT_TRUE(commit({Claim{SessionId{20}, 1, 50}}).has_value());
@@ -216,7 +216,7 @@ TEST_F(SqliteStoreOnDisk, fsck_finds_every_contradiction) {
 TEST_F(SqliteStoreOnDisk, who_waits_and_what_was_added_is_known_after_a_restart) {
     open();
     ASSERT_TRUE(commit(related()).has_value());
-    const AddCallback added{JobId{20}, JobId{11}, {On::end, submit(1).spec}};
+    const AddCallback added{JobId{20}, JobId{11}, {Trigger::end, submit(1).spec}};
     ASSERT_TRUE(commit({added}).has_value());
     reopen();
     ASSERT_TRUE(commit({Cancel{JobId{11}}}).has_value());
@@ -379,7 +379,7 @@ TEST_F(SqliteStoreOnDisk, lines_are_read_a_piece_at_a_time_and_nothing_is_taken_
                         OpenStream{SessionId{5'000}}})
                     .has_value());
     reopen();
-    hear(SessionId{5'000});
+    heartbeat(SessionId{5'000});
     const auto claim = [&] {
         const auto reply = commit({Claim{SessionId{5'000}, 1, 1}, Claim{SessionId{5'000}, 1, 1}});
         EXPECT_TRUE(reply.has_value() && reply->replies[0]) << "the claims were refused";

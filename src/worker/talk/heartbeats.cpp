@@ -9,7 +9,7 @@
 
 namespace perdure {
 
-Heartbeats::Heartbeats(WorkerContext& context, AttemptTable& table, Session& session,
+Heartbeats::Heartbeats(WorkerContext& context, AttemptTable& table, WorkerSession& session,
                        Supervisor& supervisor, Watch& watch)
     : context_(context),
       table_(table),
@@ -55,7 +55,7 @@ HeartbeatRequest Heartbeats::build() {
 }
 
 Task<bool> Heartbeats::beat() {
-    watch_.before_speaking();
+    watch_.before_sending();
     auto request = build();
     const Sent sent{.session = request.session,
                     .server = session_.server(),
@@ -104,7 +104,7 @@ void Heartbeats::renew(const Sent& sent, const std::vector<AttemptKey>& stopped)
         if (attempt && !gone.contains(listed.attempt)) attempt->raise_lease(until);
     }
     // At once: a worker that detaches is gone before its watch comes round again (L2).
-    watch_.tell_shims();
+    watch_.notify_shims();
     supervisor_.start_what_waits();  // for a lease that is good
 }
 

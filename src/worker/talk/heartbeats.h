@@ -9,18 +9,18 @@
 
 #include "base/time.h"
 #include "wire/worker_protocol.h"
-#include "worker/attempts.h"
-#include "worker/context.h"
+#include "worker/attempt_table.h"
 #include "worker/supervisor.h"
 #include "worker/talk/backoff.h"
-#include "worker/talk/session.h"
+#include "worker/talk/worker_session.h"
 #include "worker/watch.h"
+#include "worker/worker_context.h"
 
 namespace perdure {
 
 class Heartbeats {
 public:
-    Heartbeats(WorkerContext& context, AttemptTable& table, Session& session,
+    Heartbeats(WorkerContext& context, AttemptTable& table, WorkerSession& session,
                Supervisor& supervisor, Watch& watch);
 
     Task<void> run();
@@ -46,7 +46,7 @@ private:
 
     WorkerContext& context_;
     AttemptTable& table_;
-    Session& session_;
+    WorkerSession& session_;
     Supervisor& supervisor_;
     Watch& watch_;
     Backoff backoff_;

@@ -7,15 +7,15 @@
 
 #include "ports/process.h"
 #include "wire/inside.h"
-#include "worker/attempts.h"
-#include "worker/context.h"
-#include "worker/talk/session.h"
+#include "worker/attempt_table.h"
+#include "worker/talk/worker_session.h"
+#include "worker/worker_context.h"
 
 namespace perdure {
 
 class InsideCalls {
 public:
-    InsideCalls(WorkerContext& context, AttemptTable& table, Session& session)
+    InsideCalls(WorkerContext& context, AttemptTable& table, WorkerSession& session)
         : context_(context), table_(table), session_(session) {}
 
     // `event` is one of kind `call`.
@@ -23,13 +23,13 @@ public:
 
 private:
     Task<void> carry(AttemptKey attempt, InsideCall call);
-    // Nothing: not answered for good.
+    // Empty: not answered for good.
     Task<std::optional<InsideReply>> ask(InsideCall call);
     bool is_wanted(AttemptKey attempt) const;
 
     WorkerContext& context_;
     AttemptTable& table_;
-    Session& session_;
+    WorkerSession& session_;
     std::set<AttemptKey> under_way_;
 };
 

@@ -16,7 +16,7 @@ using Phase = Attempt::Phase;
 
 }  // namespace
 
-LogShipper::LogShipper(WorkerContext& context, AttemptTable& table, Session& session)
+LogShipper::LogShipper(WorkerContext& context, AttemptTable& table, WorkerSession& session)
     : context_(context),
       table_(table),
       session_(session),
@@ -144,11 +144,11 @@ Task<bool> LogShipper::ship(std::vector<LogChunk> chunks) {
         co_return false;
     }
     for (std::size_t i = 0; i < chunks.size(); ++i)
-        co_await settle(std::move(chunks[i]), response->answers[i], sent_by);
+        co_await apply_answer(std::move(chunks[i]), response->answers[i], sent_by);
     co_return true;
 }
 
-Task<void> LogShipper::settle(LogChunk chunk, ItemAnswer answer, SessionId sent_by) {
+Task<void> LogShipper::apply_answer(LogChunk chunk, ItemAnswer answer, SessionId sent_by) {
     auto* attempt = table_.find(chunk.attempt);
     if (!attempt) co_return;
     if (answer == ItemAnswer::ok) {

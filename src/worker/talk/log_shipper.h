@@ -11,16 +11,16 @@
 
 #include "core/worker/worker_rules.h"
 #include "wire/worker_protocol.h"
-#include "worker/attempts.h"
-#include "worker/context.h"
+#include "worker/attempt_table.h"
 #include "worker/talk/backoff.h"
-#include "worker/talk/session.h"
+#include "worker/talk/worker_session.h"
+#include "worker/worker_context.h"
 
 namespace perdure {
 
 class LogShipper {
 public:
-    LogShipper(WorkerContext& context, AttemptTable& table, Session& session);
+    LogShipper(WorkerContext& context, AttemptTable& table, WorkerSession& session);
 
     Task<void> run();
 
@@ -31,7 +31,7 @@ private:
     Task<std::vector<LogChunk>> collect();
     // True if the server has answered.
     Task<bool> ship(std::vector<LogChunk> chunks);
-    Task<void> settle(LogChunk chunk, ItemAnswer answer, SessionId sent_by);
+    Task<void> apply_answer(LogChunk chunk, ItemAnswer answer, SessionId sent_by);
     Task<void> give_up_late_output();
     OutputFacts facts_of(const Attempt& attempt) const;
     // Nobody will have the rest of it: its end says how much that is.
@@ -40,7 +40,7 @@ private:
 
     WorkerContext& context_;
     AttemptTable& table_;
-    Session& session_;
+    WorkerSession& session_;
     Backoff backoff_;
     std::unique_ptr<Alarm> pause_;
     std::uint64_t turn_ = 0;

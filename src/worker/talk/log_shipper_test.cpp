@@ -27,7 +27,7 @@ protected:
     void TearDown() override {
         worker.reset();
         for (auto& stream : servers.streams) stream->abandon();
-        clock.settle();
+        clock.run_ready();
     }
     void run(AttemptKey attempt) {
         servers.stream->push(Assignment{.attempt = attempt, .number = attempt.job.value});

@@ -6,7 +6,7 @@
 
 namespace perdure {
 
-Opener::Opener(WorkerContext& context, AttemptTable& table, Session& session,
+Opener::Opener(WorkerContext& context, AttemptTable& table, WorkerSession& session,
                Supervisor& supervisor, Watch& watch)
     : context_(context),
       table_(table),
@@ -49,7 +49,7 @@ Task<void> Opener::open() {
             co_await begin_next_life();
             if (context_.stop.requested()) co_return;
         }
-        watch_.before_speaking();
+        watch_.before_sending();
         const auto server = session_.server();
         auto answer = co_await context_.ports.servers.open(server, message_.request);
         if (context_.stop.requested()) co_return;

@@ -9,19 +9,19 @@
 #include "base/time.h"
 #include "core/ownership/takeover.h"
 #include "wire/worker_protocol.h"
-#include "worker/attempts.h"
-#include "worker/context.h"
+#include "worker/attempt_table.h"
 #include "worker/supervisor.h"
 #include "worker/talk/backoff.h"
-#include "worker/talk/session.h"
+#include "worker/talk/worker_session.h"
 #include "worker/watch.h"
+#include "worker/worker_context.h"
 
 namespace perdure {
 
 class Opener {
 public:
-    Opener(WorkerContext& context, AttemptTable& table, Session& session, Supervisor& supervisor,
-           Watch& watch);
+    Opener(WorkerContext& context, AttemptTable& table, WorkerSession& session,
+           Supervisor& supervisor, Watch& watch);
 
     Task<void> run(StateDirectory directory, std::uint64_t life);
 
@@ -38,7 +38,7 @@ private:
 
     WorkerContext& context_;
     AttemptTable& table_;
-    Session& session_;
+    WorkerSession& session_;
     Supervisor& supervisor_;
     Watch& watch_;
     Backoff backoff_;

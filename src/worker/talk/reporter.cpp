@@ -32,7 +32,7 @@ EvidenceRef evidence_of(const Attempt& attempt) {
 
 }  // namespace
 
-Reporter::Reporter(WorkerContext& context, AttemptTable& table, Session& session,
+Reporter::Reporter(WorkerContext& context, AttemptTable& table, WorkerSession& session,
                    Supervisor& supervisor, Watch& watch)
     : context_(context),
       table_(table),
@@ -44,14 +44,14 @@ Reporter::Reporter(WorkerContext& context, AttemptTable& table, Session& session
 
 Task<void> Reporter::run() {
     while (!context_.stop.requested()) {
-        watch_.before_speaking();
+        watch_.before_sending();
         auto statements = collect();
         if (statements.empty()) {
             co_await context_.report_bell->wait(idle_wait);
             continue;
         }
-        const bool settled = co_await report_once(std::move(statements));
-        if (settled) {
+        const bool answered = co_await report_once(std::move(statements));
+        if (answered) {
             backoff_.reset();
         } else if (!context_.stop.requested()) {
             co_await pause_->wait(backoff_.next());
@@ -141,11 +141,11 @@ Task<bool> Reporter::report_once(std::vector<Statement> statements) {
         failed(sent, server, error(Errc::corrupt, "not one answer for each item"));
         co_return false;
     }
-    co_return settle(sent, response->answers);
+    co_return apply_answers(sent, response->answers);
 }
 
 Task<bool> Reporter::refused(std::vector<Statement> statements, Error why) {
-    watch_.before_speaking();
+    watch_.before_sending();
     const RefusedFacts facts{.items = statements.size(),
                              .has_evidence = statements.front().item.evidence != nullptr};
     switch (decide_refused(facts)) {
@@ -192,14 +192,14 @@ void Reporter::failed(const Sent& sent, std::size_t server, const Error& why) {
         if (statement.item.kind == Kind::ended) supervisor_.acknowledge(statement.item.attempt);
 }
 
-bool Reporter::settle(const Sent& sent, const std::vector<ItemAnswer>& answers) {
+bool Reporter::apply_answers(const Sent& sent, const std::vector<ItemAnswer>& answers) {
     bool all = true;
     for (std::size_t i = 0; i < answers.size(); ++i)
-        if (!settle_one(sent.statements[i], answers[i], sent)) all = false;
+        if (!apply_answer(sent.statements[i], answers[i], sent)) all = false;
     return all;
 }
 
-bool Reporter::settle_one(const Statement& statement, ItemAnswer answer, const Sent& sent) {
+bool Reporter::apply_answer(const Statement& statement, ItemAnswer answer, const Sent& sent) {
     const auto key = statement.item.attempt;
     if (answer == ItemAnswer::damaged) {
         set_aside(statement, error(Errc::corrupt, "its row in the store cannot be understood"));

@@ -11,19 +11,19 @@
 
 #include "base/time.h"
 #include "wire/worker_protocol.h"
-#include "worker/attempts.h"
-#include "worker/context.h"
+#include "worker/attempt_table.h"
 #include "worker/supervisor.h"
 #include "worker/talk/backoff.h"
-#include "worker/talk/session.h"
+#include "worker/talk/worker_session.h"
 #include "worker/watch.h"
+#include "worker/worker_context.h"
 
 namespace perdure {
 
 class Reporter {
 public:
-    Reporter(WorkerContext& context, AttemptTable& table, Session& session, Supervisor& supervisor,
-             Watch& watch);
+    Reporter(WorkerContext& context, AttemptTable& table, WorkerSession& session,
+             Supervisor& supervisor, Watch& watch);
 
     Task<void> run();
 
@@ -53,8 +53,8 @@ private:
                                             BootTime now) const;
     // True if everything was answered for good.
     Task<bool> report_once(std::vector<Statement> statements);
-    bool settle(const Sent& sent, const std::vector<ItemAnswer>& answers);
-    bool settle_one(const Statement& statement, ItemAnswer answer, const Sent& sent);
+    bool apply_answers(const Sent& sent, const std::vector<ItemAnswer>& answers);
+    bool apply_answer(const Statement& statement, ItemAnswer answer, const Sent& sent);
     // The server cannot read it: false if that is to be repeated soon.
     Task<bool> refused(std::vector<Statement> statements, Error why);
     Task<bool> report_halves(std::vector<Statement> statements);
@@ -63,7 +63,7 @@ private:
 
     WorkerContext& context_;
     AttemptTable& table_;
-    Session& session_;
+    WorkerSession& session_;
     Supervisor& supervisor_;
     Watch& watch_;
     std::map<AttemptKey, Aside> aside_;

@@ -8,7 +8,7 @@
 
 namespace perdure {
 
-StreamReader::StreamReader(WorkerContext& context, Session& session, Supervisor& supervisor,
+StreamReader::StreamReader(WorkerContext& context, WorkerSession& session, Supervisor& supervisor,
                            std::function<void()> drain)
     : context_(context),
       session_(session),

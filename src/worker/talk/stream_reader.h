@@ -7,16 +7,16 @@
 #include <memory>
 
 #include "ports/server_api.h"
-#include "worker/context.h"
 #include "worker/supervisor.h"
 #include "worker/talk/backoff.h"
-#include "worker/talk/session.h"
+#include "worker/talk/worker_session.h"
+#include "worker/worker_context.h"
 
 namespace perdure {
 
 class StreamReader {
 public:
-    StreamReader(WorkerContext& context, Session& session, Supervisor& supervisor,
+    StreamReader(WorkerContext& context, WorkerSession& session, Supervisor& supervisor,
                  std::function<void()> drain);
 
     Task<void> run();
@@ -27,7 +27,7 @@ private:
     Task<void> read(std::shared_ptr<Stream> stream, SessionId session);
 
     WorkerContext& context_;
-    Session& session_;
+    WorkerSession& session_;
     Supervisor& supervisor_;
     std::function<void()> drain_;
     Backoff backoff_;

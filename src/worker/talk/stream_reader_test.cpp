@@ -23,7 +23,7 @@ protected:
     void TearDown() override {
         worker.reset();
         for (auto& stream : servers.streams) stream->abandon();
-        clock.settle();
+        clock.run_ready();
     }
     void end_the_session() {
         servers.on_heartbeat = [](const HeartbeatRequest& request) {

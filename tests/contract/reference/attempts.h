@@ -72,13 +72,13 @@ struct Attempts : Relations {
         Attempt& attempt = job.history.back();
         end.clean = attempt.clean;  // what was begun and saved is what was committed (O10)
         end = judged(end, policy_of(job), evidence);
-        const auto next =
-            decide_next({.end = end,
-                         .policy = policy_of(job),
-                         .effects = job.spec->effects,
-                         .counts = counts(job, &end),
-                         .cancel_requested = job.is_in_run() && attempt.order == Cause::cancelled,
-                         .attempt = {job.id, job.epoch}});
+        const auto next = decide_next(
+            {.end = end,
+             .policy = policy_of(job),
+             .effects = job.spec->effects,
+             .counts = counts(job, &end),
+             .cancel_requested = job.is_in_run() && attempt.kill_cause == Cause::cancelled,
+             .attempt = {job.id, job.epoch}});
         enter(job, attempt.session, {seen, end, next, job.presumed_lost});
         attempt.end = end;
         attempt.ended_on = wall;
@@ -98,11 +98,11 @@ struct Attempts : Relations {
                        next.may_have_run);
         if (next.kind == Next::Kind::again_now) {
             line_up(job, true, avoid);
-            const auto things = job.things();
-            const bool keeps = std::all_of(things.begin(), things.end(), [&](const Thing& thing) {
-                return facts_of(thing, job.id).held_by_this_job;
-            });
-            if (!keeps || things.empty() || is_paused(job)) return release(job);
+            const auto permits = job.permits();
+            const bool keeps = std::all_of(
+                permits.begin(), permits.end(),
+                [&](const Permit& permit) { return facts_of(permit, job.id).held_by_this_job; });
+            if (!keeps || permits.empty() || is_paused(job)) return release(job);
             job.kept_until = now() + timing.kept_holders;  // C4
             return;
         }
@@ -134,7 +134,7 @@ struct Attempts : Relations {
         attempt.rule = {};
         if (!attempt.start_committed) attempt.started_on = wall;
         attempt.start_committed = true;
-        attempt.order.reset();
+        attempt.kill_cause.reset();
         attempt.recalled = false;
         attempt.confirm_deadline = now();
         job.presumed_lost = false;
@@ -151,7 +151,7 @@ struct Attempts : Relations {
                                             .session_is_owner = is_owner(change.session, *attempt),
                                             .state = job->state,
                                             .asks = attempt->terms.asks,
-                                            .kill_ordered = attempt->order.has_value(),
+                                            .kill_ordered = attempt->kill_cause.has_value(),
                                             .presumed_lost = is_fenced && job->was_lost(*attempt)});
         if (decision.answer == StartAnswer::again) return refuse(Errc::conflict);
         if (decision.answer == StartAnswer::fenced) return refuse(Errc::fenced);

@@ -81,12 +81,12 @@ struct Claims : Attempts {
             .avoids_this_worker = avoided && now() < job.avoid_until &&
                                   avoided->directory.same_place(session.directory) &&
                                   another_could_take(job, session),
-            .things = {},
+            .permits = {},
             .session_is_empty = runs_of(session.session).empty()};
         const auto* last = job.history.empty() ? nullptr : &job.history.back();
         if (last && last->generation == job.generation && is_suspect(last->end))
             facts.suspect_for = now() - job.since;
-        for (const auto& thing : job.things()) facts.things.push_back(facts_of(thing, job.id));
+        for (const auto& permit : job.permits()) facts.permits.push_back(facts_of(permit, job.id));
         return decide_admission(facts, timing);
     }
 
@@ -116,11 +116,11 @@ struct Claims : Attempts {
     }
 
     void admit(Job& job, SessionId session) {
-        for (const auto& thing : job.things()) {
-            if (facts_of(thing, job.id).held_by_this_job) continue;
+        for (const auto& permit : job.permits()) {
+            if (facts_of(permit, job.id).held_by_this_job) continue;
             std::uint32_t slot = 1;
-            while (holders.contains({thing, slot})) ++slot;
-            holders[{thing, slot}] = job.id;
+            while (holders.contains({permit, slot})) ++slot;
+            holders[{permit, slot}] = job.id;
         }
         charge(*job.spec);
         job.epoch = job.epoch.next();

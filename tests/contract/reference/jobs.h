@@ -37,7 +37,7 @@ struct Jobs : Sessions {
         }
         Job& job = make_job(change);
         if (spec.idempotency_key) keys[name] = {job.id, job.body_hash};
-        look_at_waiter(job);  // what it waits for may have ended otherwise
+        check_waiter(job);  // what it waits for may have ended otherwise
         return {Submitted{job.id, true, job.state}};
     }
 
@@ -76,7 +76,7 @@ struct Jobs : Sessions {
             return refuse(Errc::not_found);
         Attempt* running = job->is_in_run() ? &job->history.back() : nullptr;
         const auto [kind, rule] = decide_cancel({job->state, running && running->terms.asks});
-        const bool is_repeated = running && running->order == Cause::cancelled;
+        const bool is_repeated = running && running->kill_cause == Cause::cancelled;
         if (kind != CancelDecision::Kind::already_ended && !is_repeated)
             note_act(*job, ActKind::cancel, change.who);
         if (kind == CancelDecision::Kind::order_kill) {
@@ -94,7 +94,7 @@ struct Jobs : Sessions {
     }
 
     static void order_kill(Attempt& attempt, Cause cause) {
-        attempt.order = cause;
+        attempt.kill_cause = cause;
         attempt.recalled = false;  // a kill is stronger
     }
 
@@ -153,7 +153,7 @@ struct Jobs : Sessions {
                 .due = job.due,
                 .date = job.date,
                 .kept_until = job.kept_until,
-                .kill_ordered = job.is_in_run() && job.history.back().order,
+                .kill_ordered = job.is_in_run() && job.history.back().kill_cause,
                 .now = now(),
                 .wall = wall};
     }
@@ -173,7 +173,7 @@ struct Jobs : Sessions {
         }
     }
 
-    // Things that are freer than they are offered there are none.
+    // Permits that are freer than they are offered there are none.
     ChangeReply apply(const Sweep& change) {
         Swept swept{.clock = clock};
         sweep_attempts(swept);

@@ -10,11 +10,11 @@ struct Places : Rows {
         return paused.contains({job.spec->tenant, job.spec->queue});
     }
 
-    ThingFacts facts_of(const Thing& thing, JobId by) const {
-        ThingFacts facts{.thing = thing};
-        if (thing.kind == Thing::Kind::limit) facts.max = limits.at(thing);
+    PermitFacts facts_of(const Permit& permit, JobId by) const {
+        PermitFacts facts{.permit = permit};
+        if (permit.kind == Permit::Kind::limit) facts.max = limits.at(permit);
         for (const auto& [held, holder] : holders) {
-            if (held.first != thing) continue;
+            if (held.first != permit) continue;
             holder == by ? facts.held_by_this_job = true : ++facts.taken;
         }
         return facts;
@@ -22,14 +22,14 @@ struct Places : Rows {
 
     // C4: what is free is offered to as many jobs of each shape as decide_promotion() says. What
     // was freed just now is offered to the first of each shape, whoever else wants it.
-    void offer(const Thing& thing, bool is_freed) {
-        const auto facts = facts_of(thing, JobId{});
+    void offer(const Permit& permit, bool is_freed) {
+        const auto facts = facts_of(permit, JobId{});
         const auto free = facts.max - std::min(facts.max, facts.taken);
-        std::map<Shape, std::map<ClaimOrder, Job*>> blocked;
+        std::map<Shape, std::map<QueuePosition, Job*>> blocked;
         std::map<Shape, std::uint32_t> wanting;
         for (auto& [id, job] : jobs) {
-            if (job.blocked_on == thing) blocked[job.shape()][job.order()] = &job;
-            if (job.wants() && contains(job.things(), thing)) ++wanting[job.shape()];
+            if (job.blocked_on == permit) blocked[job.shape()][job.order()] = &job;
+            if (job.wants() && contains(job.permits(), permit)) ++wanting[job.shape()];
         }
         for (const auto& [shape, line] : blocked) {
             auto promoted =
@@ -40,16 +40,16 @@ struct Places : Rows {
     }
 
     void release(const Job& job) {
-        for (const auto& thing : job.things()) {
+        for (const auto& permit : job.permits()) {
             const auto freed = std::erase_if(holders, [&](const auto& entry) {
-                return entry.first.first == thing && entry.second == job.id;
+                return entry.first.first == permit && entry.second == job.id;
             });
-            if (freed > 0) offer(thing, true);
+            if (freed > 0) offer(permit, true);
         }
     }
 
     // C3: a job is in one place, and what belonged to the last one goes. If it was offered its
-    // things, others may follow it; what it has by then it has (C4).
+    // permits, others may follow it; what it has by then it has (C4).
     void move(Job& job, JobState to) {
         const bool wanted = job.wants();
         const bool stays = to == JobState::ready || to == JobState::blocked;  // one stay in both
@@ -61,7 +61,7 @@ struct Places : Rows {
         if (!stays) job.queue_deadline.reset();
         if (to == JobState::ready) work_appeared = true;
         if (!wanted) return;
-        for (const auto& thing : job.things()) offer(thing, false);
+        for (const auto& permit : job.permits()) offer(permit, false);
     }
 
     // A new stay in `ready`. E6: the first in line is before all of its own priority, no higher.

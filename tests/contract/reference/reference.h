@@ -29,7 +29,7 @@ struct Reference : Jobs {
             const auto* tick = std::get_if<Tick>(&change);
             if (tick && tick->leads_from && !answer) is_led_astray = true;
             reply.replies.push_back(std::move(answer));
-            settle_ends();
+            run_end_effects();
         }
         reply.clock = clock;
         reply.keeper = keeper;
@@ -62,7 +62,7 @@ struct Reference : Jobs {
 
     ChangeReply apply(const DefineLimit& change) {
         if (change.max == 0) return refuse(Errc::invalid);
-        const Thing limit{Thing::Kind::limit, change.tenant, change.name};
+        const Permit limit{Permit::Kind::limit, change.tenant, change.name};
         limits[limit] = change.max;
         offer(limit, false);  // there may be more room now
         return {Applied{}};
@@ -89,7 +89,7 @@ struct Reference : Jobs {
                 .state = job.state,
                 .terms = attempt.terms,
                 .clean = attempt.clean,
-                .order = attempt.order,
+                .kill_cause = attempt.kill_cause,
                 .recalled = attempt.recalled,
                 .confirm_deadline = attempt.confirm_deadline,
                 .spec = job.spec,

@@ -44,7 +44,7 @@ struct Relations : Places {
     }
 
     // K2: it goes on when all others have ended, and is cancelled by the first that does not fit.
-    void look_at_waiter(Job& job) {
+    void check_waiter(Job& job) {
         const auto decision = decide_for(job);
         if (has_ended(job.state)) return;
         if (decision.kind == AfterDecision::Kind::cancel)
@@ -67,7 +67,8 @@ struct Relations : Places {
         job.state = JobState::waiting;
         begin_generation(job);
         // K3: what it waits for, or was made by, is kept with the job itself.
-        if (const auto& of = job.spec->callback_of) job.awaited.push_back({{of->job, On::end}, {}});
+        if (const auto& of = job.spec->callback_of)
+            job.awaited.push_back({{of->job, Trigger::end}, {}});
         for (const auto& after : job.spec->after) job.awaited.push_back({after, {}});
         for (auto& [after, end] : job.awaited)
             if (const Job& other = jobs.at(after.job); has_ended(other.state))
@@ -100,7 +101,7 @@ struct Relations : Places {
         }
     }
 
-    void settle_ends() {
+    void run_end_effects() {
         for (; !ended.empty(); ended.pop_front()) {
             Job& job = jobs.at(ended.front());
             make_callbacks(job);
@@ -111,7 +112,7 @@ struct Relations : Places {
                     end = input_of_ended(job);
                     is_told = true;
                 }
-                if (is_told) look_at_waiter(waiter);
+                if (is_told) check_waiter(waiter);
             }
         }
     }
@@ -120,7 +121,7 @@ struct Relations : Places {
     bool are_limits_defined(const JobSpec& spec) const {
         return std::all_of(spec.limits.begin(), spec.limits.end(),
                            [&](const std::string& limit) {
-                               return limits.contains({Thing::Kind::limit, spec.tenant, limit});
+                               return limits.contains({Permit::Kind::limit, spec.tenant, limit});
                            }) &&
                std::all_of(spec.callbacks.begin(), spec.callbacks.end(),
                            [&](const Callback& c) { return are_limits_defined(*c.spec); });

@@ -34,7 +34,7 @@ struct Attempt : AttemptView {
     std::optional<std::string> checkpoint;
     std::uint64_t progress = 0;  // the newest begin or checkpoint that counted
     // While it is in `run`:
-    std::optional<Cause> order;
+    std::optional<Cause> kill_cause;
     bool recalled = false;
     ServiceTime confirm_deadline;
 };
@@ -51,13 +51,13 @@ struct Job : JobView {
     ServiceTime avoid_until;
 
     Shape shape() const { return shape_of(*spec); }
-    std::vector<Thing> things() const { return things_of(*spec); }
-    ClaimOrder order() const { return {spec->priority, !is_first, since, id}; }
+    std::vector<Permit> permits() const { return permits_of(*spec); }
+    QueuePosition order() const { return {spec->priority, !is_first, since, id}; }
     bool is_in_run() const { return place_of(state).place == Place::run; }
     bool is_in_run(const Attempt& a) const { return is_in_run() && a.epoch == epoch; }
     bool was_lost(const Attempt& a) const { return presumed_lost && a.epoch == epoch; }
     bool is_held() const { return state == JobState::blocked && !blocked_on; }
-    // It is offered its things, if it needs some, and has yet to take them.
+    // It is offered its permits, if it needs some, and has yet to take them.
     bool wants() const { return state == JobState::ready && !kept_until && spec->needs_holders(); }
 };
 
@@ -99,8 +99,8 @@ struct Rows {
     std::map<SessionId, Session> sessions;
     std::map<Name, Key> keys;
     std::set<Name> paused;  // queues
-    std::map<Thing, std::uint32_t> limits;
-    std::map<std::pair<Thing, std::uint32_t>, JobId> holders;  // by thing and slot
+    std::map<Permit, std::uint32_t> limits;
+    std::map<std::pair<Permit, std::uint32_t>, JobId> holders;  // by permit and slot
     std::vector<Recovery> ledger;
     std::uint64_t last_recovery = 0;
     std::uint64_t fenced = 0;

@@ -87,7 +87,7 @@ struct Sessions : Claims {
                                 .asks = attempt.terms.asks,
                                 .clean = attempt.clean,
                                 .alone = runs.size() == 1,
-                                .order = attempt.order});
+                                .kill_cause = attempt.kill_cause});
             auto seen = opened.seen;
             seen.rule = rule;
             if (end) {
@@ -187,7 +187,7 @@ struct Sessions : Claims {
                                                          .asks = attempt.terms.asks,
                                                          .clean = attempt.clean,
                                                          .isolation = attempt.terms.isolation,
-                                                         .order = attempt.order,
+                                                         .kill_cause = attempt.kill_cause,
                                                          .recalled = attempt.recalled,
                                                          .assignment = attempt.assignment,
                                                          .listed = entry_of(listed, job),
@@ -197,7 +197,7 @@ struct Sessions : Claims {
             taken.stop.push_back(key);
         if (end) taken.ended.push_back({key, end_owned(job, *end, nullptr, seen)});
         if (kind == Kind::resend) taken.resent.push_back(assignment_of(job));
-        if (kind == Kind::kill) taken.kill.push_back({key, *attempt.order});
+        if (kind == Kind::kill) taken.kill.push_back({key, *attempt.kill_cause});
         if (kind == Kind::recall) taken.recall.push_back(key);
     }
 
@@ -246,7 +246,7 @@ struct Sessions : Claims {
                     decide_recovery({.state = job.state,
                                      .terms = attempt.terms,
                                      .clean = attempt.clean,
-                                     .order = attempt.order,
+                                     .kill_cause = attempt.kill_cause,
                                      .recalled = attempt.recalled,
                                      .heard = !is_silent(session.heard_at, now(), timing),
                                      .saw_assignment = session.seen >= attempt.assignment,

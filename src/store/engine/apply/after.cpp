@@ -5,8 +5,8 @@
 
 #include "base/probe.h"
 #include "store/engine/apply/apply.h"
+#include "store/engine/apply/job_relations.h"
 #include "store/engine/apply/moves.h"
-#include "store/engine/apply/relations.h"
 
 namespace perdure::store {
 namespace {
@@ -23,15 +23,15 @@ AfterDecision decision_of(State& state, const JobRow& job) {
 
 }  // namespace
 
-void settle_ends(State& state) {
+void run_end_effects(State& state) {
     while (!state.ended.empty()) {
         state.rows.begin_step();
         JobRow& job = state.job_that_exists(state.ended.front());
-        look_at_callbacks(state, job);
+        preload_callbacks(state, job);
         state.ended.pop_front();
         make_callbacks(state, job);
         state.rows.begin_step();
-        tell_waiters(state, job);
+        notify_waiters(state, job);
     }
 }
 
@@ -44,7 +44,7 @@ std::optional<Error> why_not_after(State& state, const JobSpec& spec,
         }
         const JobRow* other = state.job(after.job);
         if (!other || other->spec->tenant != spec.tenant) return no_such_other(after.job);
-        look_at_input(state, *other);
+        preload_input(state, *other);
     }
     return std::nullopt;
 }
@@ -66,7 +66,7 @@ void begin_waiting(State& state, JobRow& job) {
             watch(state, other);
         state.relations.await(std::move(awaited));
     };
-    if (const auto& of = job.spec->callback_of) note({of->job, On::end});
+    if (const auto& of = job.spec->callback_of) note({of->job, Trigger::end});
     for (const auto& after : job.spec->after) note(after);
 }
 
@@ -76,7 +76,7 @@ bool waits_for_others(State& state, const JobRow& job) {
     return decision.kind != AfterDecision::Kind::go_on;
 }
 
-void look_at_waiter(State& state, JobRow& job) {
+void check_waiter(State& state, JobRow& job) {
     if (!is_open(job)) return;
     const auto decision = decision_of(state, job);
     switch (decision.kind) {
@@ -97,8 +97,8 @@ void look_at_waiter(State& state, JobRow& job) {
 namespace {
 
 // They, and what decides about each of them, are in memory then.
-void look_at_waiters(State& state, const JobRow& ended, const std::vector<JobId>& waiters) {
-    look_at_input(state, ended);
+void preload_waiters(State& state, const JobRow& ended, const std::vector<JobId>& waiters) {
+    preload_input(state, ended);
     state.load_jobs(waiters);
     std::vector<const JobRow*> readable;
     std::set<JobId> open;
@@ -113,27 +113,27 @@ void look_at_waiters(State& state, const JobRow& ended, const std::vector<JobId>
         state.at = id;
         state.relations.facts(id);
     }
-    look_at_things(state, readable);
+    preload_permits(state, readable);
 }
 
 }  // namespace
 
-void tell_waiters(State& state, const JobRow& ended) {
+void notify_waiters(State& state, const JobRow& ended) {
     if (ended.watched == false) return;
     if (state.room == 0 || state.rows.has_loaded_enough()) return state.debts.owe(ended.id);
     const auto max = state.room;
     const auto waiters = state.relations.waiters(ended.id, max);
-    look_at_waiters(state, ended, waiters);
+    preload_waiters(state, ended, waiters);
     state.spend(waiters.size());
     if (!waiters.empty())
-        state.relations.tell({ended.id, input_of_ended(state, ended), waiters.back()});
+        state.relations.notify({ended.id, input_of_ended(state, ended), waiters.back()});
     if (waiters.size() == max)
         state.debts.owe(ended.id);
     else
         state.debts.pay(ended.id);
     for (const auto id : waiters)
         // One that cannot be understood waits for a person; nobody else does.
-        if (auto* waiter = state.readable(id)) look_at_waiter(state, *waiter);
+        if (auto* waiter = state.readable(id)) check_waiter(state, *waiter);
 }
 
 }  // namespace perdure::store

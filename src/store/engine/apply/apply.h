@@ -24,12 +24,12 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up);
 // memory tells.
 void plan(State& state, const Group& group, std::size_t from, Wanted& wanted);
 // unwritten.cpp: whether this group may be carried out in memory alone (T4).
-UnwrittenDecision look_for_idleness(State& state, const Group& group);
+UnwrittenDecision check_idleness(State& state, const Group& group);
 // It consists of ticks and of renewals that say nothing new.
 bool says_nothing_new(State& state, const Group& group);
 // All that was, is written now, as a transaction of its own.
 void write_unwritten(State& state);
-Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence);
+Result<LastGroup> resolve_unknown(State& state, ServerId server, std::uint64_t fence);
 
 // group.cpp: the rows that belong to no job
 ChangeReply apply(State& state, const Tick& change);
@@ -68,7 +68,7 @@ inline Error not_possible(std::string_view why) { return error(Errc::conflict, s
 PlaceRow first_place(State& state, const JobRow& job);
 JobRow& make_job(State& state, const Submit& change);
 // Why this cannot be a job, or a callback of one: a limit that is not defined.
-std::optional<Error> why_not_limited(const State& state, const JobSpec& spec);
+std::optional<Error> find_undefined_limit(const State& state, const JobSpec& spec);
 void begin_generation(State& state, JobRow& job);
 void end_waiting(State& state, JobRow& job, const Outcome& outcome);
 // An instant of its own has come: what was decided then.

@@ -7,8 +7,8 @@
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ending.h"
-#include "store/engine/apply/ledger.h"
 #include "store/engine/apply/moves.h"
+#include "store/engine/apply/repairs.h"
 #include "store/engine/rows/codec.h"
 #include "store/engine/rows/history.h"
 
@@ -141,7 +141,7 @@ Next accept(State& state, const Subject& subject, const Report& said, std::strin
     const auto epoch = subject.attempt->epoch;
     const Ownership owned{subject.job->id, subject.attempt->session()};
     const auto judgement = judge(state, *subject.job, *subject.attempt, end, said.evidence.get());
-    look_at_things(state, *subject.job);
+    preload_permits(state, *subject.job);
     keep_evidence(state, subject, said.evidence);
     const bool recalled = subject.run && subject.run->recalled;
     Sighting seen{.detector = recalled ? Detector::confirmation : Detector::report,
@@ -154,7 +154,7 @@ Next accept(State& state, const Subject& subject, const Report& said, std::strin
 
 void file_late(State& state, const Subject& subject, const Report& said) {
     reached<"late_result_stored">();
-    if (zoo(Bug::late_result_changes_state)) look_at_things(state, *subject.job);
+    if (zoo(Bug::late_result_changes_state)) preload_permits(state, *subject.job);
     auto end = said.end;
     end.reported = true;
     ++state.change_service().fenced;
@@ -193,7 +193,7 @@ ChangeReply apply(State& state, const Start& change) {
                       .session_is_owner = is_owner(state, *subject.run, change.session),
                       .state = subject.run->state,
                       .asks = subject.attempt->terms.asks,
-                      .kill_ordered = subject.run->order.has_value()});
+                      .kill_ordered = subject.run->kill_cause.has_value()});
     if (decision.answer == StartAnswer::fenced) return not_the_running_attempt(decision.rule);
     if (decision.commit_running) {
         auto run = *subject.run;
@@ -259,7 +259,7 @@ std::optional<Error> why_not_inside(State& state, const std::optional<ByAttempt>
 void reinstate(State& state, AttemptKey attempt, SessionId session, const Sighting& seen) {
     reached<"presumed_loss_undone">();
     const auto subject = find(state, attempt);
-    enter(state, *subject.job, attempt.epoch, subject.attempt->session(), {.seen = seen});
+    record_repair(state, *subject.job, attempt.epoch, subject.attempt->session(), {.seen = seen});
     note_hearing(state, session, HearingFacts::Event::confirmed, subject.job->id);
     put_into_run(state, subject, session);
 }

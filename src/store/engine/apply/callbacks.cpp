@@ -7,7 +7,7 @@
 #include "core/job/cancel.h"
 #include "core/job/submit.h"
 #include "store/engine/apply/apply.h"
-#include "store/engine/apply/relations.h"
+#include "store/engine/apply/job_relations.h"
 #include "store/engine/rows/history.h"
 
 namespace perdure::store {
@@ -75,13 +75,13 @@ void make_callbacks(State& state, JobRow& job) {
         make(state, of, *known.specs[of.number]);
 }
 
-void look_at_callbacks(State& state, const JobRow& job) {
+void preload_callbacks(State& state, const JobRow& job) {
     const auto known = callbacks_of(state, job);
     for (const auto& rule : known.rules) was_made(state, {job.id, job.generation, rule.number});
-    if (!known.rules.empty()) look_at_input(state, job);
+    if (!known.rules.empty()) preload_input(state, job);
 }
 
-void look_at_input(State& state, const JobRow& job) {
+void preload_input(State& state, const JobRow& job) {
     if (job.in<Outcome>() && !job.attempts.empty())
         evidence_of(state.job_rows(), job.id, job.attempts.back());
 }
@@ -109,12 +109,12 @@ ChangeReply apply(State& state, const AddCallback& change) {
         if (row.id == change.id) return answer(state, *job, row);
     const auto number = job->spec->callbacks.size() + added.size();
     if (number >= callbacks_max) return too_many_callbacks();
-    if (auto why = why_not_limited(state, *change.callback.spec)) return *why;
+    if (auto why = find_undefined_limit(state, *change.callback.spec)) return *why;
     const AddedRow row{change.id, static_cast<std::uint32_t>(number), job->generation,
                        change.callback};
     was_made(state, {job->id, row.since_generation, row.number});
-    look_at_callbacks(state, *job);
-    look_at_input(state, *job);
+    preload_callbacks(state, *job);
+    preload_input(state, *job);
     state.relations.add(job->id, row);
     watch(state, *job);
     if (has_ended(state_of(*job)) && !zoo(Bug::added_callback_lost_at_the_end))

@@ -32,7 +32,7 @@ public:
 private:
     bool another_could_take(const JobRow& job) const;
     AdmissionFacts admission_facts(const JobRow& job) const;
-    void look(const JobRow& job, const AdmissionDecision& decision);
+    void preload(const JobRow& job, const AdmissionDecision& decision);
     Assignment admit(JobRow& job);
 
     State& state_;
@@ -78,29 +78,29 @@ bool Claiming::another_could_take(const JobRow& job) const {
 }
 
 AdmissionFacts Claiming::admission_facts(const JobRow& job) const {
-    const auto& stay = job.in<Ready>()->stay;
-    const auto& avoid = stay.avoid;
+    const auto& entry = job.in<Ready>()->entry;
+    const auto& avoid = entry.avoid;
     const auto* avoided = avoid ? state_.session(avoid->session) : nullptr;
     AdmissionFacts facts;
-    if (job.is_suspected()) facts.suspect_for = state_.now() - stay.order.since;
+    if (job.is_suspected()) facts.suspect_for = state_.now() - entry.order.since;
     facts.session_is_empty = state_.runs_of(session_.id).empty();
     facts.avoids_this_worker = avoided && state_.now() < avoid->until &&
                                avoided->directory.same_place(session_.directory) &&
                                another_could_take(job);
-    for (const auto& thing : job.things) {
-        const bool held = state_.holders.is_held_by(thing, job.id);
-        facts.things.push_back({.thing = thing,
-                                .taken = state_.holders.taken(thing) - (held ? 1 : 0),
-                                .max = state_.holders.max(thing),
-                                .held_by_this_job = held});
+    for (const auto& permit : job.permits) {
+        const bool held = state_.holders.is_held_by(permit, job.id);
+        facts.permits.push_back({.permit = permit,
+                                 .taken = state_.holders.taken(permit) - (held ? 1 : 0),
+                                 .max = state_.holders.max(permit),
+                                 .held_by_this_job = held});
     }
     return facts;
 }
 
-void Claiming::look(const JobRow& job, const AdmissionDecision& decision) {
+void Claiming::preload(const JobRow& job, const AdmissionDecision& decision) {
     using Kind = AdmissionDecision::Kind;
-    if (decision.kind == Kind::admit) look_at_things(state_, job);
-    if (decision.kind == Kind::block) look_at_things_before_blocking(state_, job);
+    if (decision.kind == Kind::admit) preload_permits(state_, job);
+    if (decision.kind == Kind::block) preload_permits_before_blocking(state_, job);
 }
 
 Assignment Claiming::admit(JobRow& job) {
@@ -111,7 +111,7 @@ Assignment Claiming::admit(JobRow& job) {
                        .claimed_on = state_.service.wall};
     if (!zoo(Bug::epoch_not_raised) || job.epoch == Epoch{}) attempt.epoch = job.epoch.next();
     attempt.terms = decide_terms({.effects = job.spec->effects,
-                                  .holds_key_or_limit = !job.things.empty(),
+                                  .holds_key_or_limit = !job.permits.empty(),
                                   .hold = job.spec->hold},
                                  state_.timing);
     const auto left = left_to(state_, job, attempt);
@@ -121,8 +121,8 @@ Assignment Claiming::admit(JobRow& job) {
                           .checkpoint = checkpoint_for(state_.job_rows(), job, attempt.epoch, left),
                           .inputs = inputs_of(state_.relations, job)};
 
-    for (const auto& thing : job.things)
-        if (!state_.holders.is_held_by(thing, job.id)) state_.holders.take(thing, job.id);
+    for (const auto& permit : job.permits)
+        if (!state_.holders.is_held_by(permit, job.id)) state_.holders.take(permit, job.id);
     if (!job.attempts.empty()) job.attempts.back().unsaved = true;  // it is history from now on
     job.epoch = attempt.epoch;
     job.presumed_lost.reset();
@@ -150,7 +150,7 @@ Claimed Claiming::run() {
         if (!found) break;
         JobRow& job = state_.job_that_exists(found->head.order.job);
         const auto decision = decide_admission(admission_facts(job), state_.timing);
-        look(job, decision);
+        preload(job, decision);
         lines_.pass(*found);
         switch (decision.kind) {
             case Kind::admit:
@@ -166,7 +166,7 @@ Claimed Claiming::run() {
             case Kind::block:
                 ++passed_over_;
                 reached<"claim_blocked">();
-                move(state_, job, Blocked{job.in<Ready>()->stay, decision.blocked_on});
+                move(state_, job, Blocked{job.in<Ready>()->entry, decision.blocked_on});
                 break;
         }
     }

@@ -84,7 +84,7 @@ void ClaimLines::note_promoted() {
     }
 }
 
-const ClaimOrder* ClaimLines::head_of(Cursor& cursor) {
+const QueuePosition* ClaimLines::head_of(Cursor& cursor) {
     auto& [shape, skipped, came_back, is_damaged, ahead, next] = cursor;
     if (!came_back.empty()) return &*came_back.begin();
     while (next == ahead.jobs.size() && !ahead.is_all) {

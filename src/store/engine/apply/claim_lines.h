@@ -23,8 +23,8 @@ public:
     // A line that the claim reads by itself: it has skipped a job there, or a row is damaged.
     struct Cursor {
         ShapeId shape = 0;
-        std::optional<ClaimOrder> skipped;
-        std::set<ClaimOrder> came_back;  // ahead of it, since then
+        std::optional<QueuePosition> skipped;
+        std::set<QueuePosition> came_back;  // ahead of it, since then
         bool is_damaged = false;
         LinePart ahead;  // read, and from `next` on not yet looked at
         std::size_t next = 0;
@@ -61,7 +61,7 @@ private:
     bool is_in_unread(const std::string& tenant) const;
     void take_front(ShapeId id, LinePart& part);
     void note_promoted();
-    const ClaimOrder* head_of(Cursor& cursor);
+    const QueuePosition* head_of(Cursor& cursor);
     std::optional<First> first_listed();
     bool is_in_memory(const Fronts::Head& head) const;
     bool read_on(const Fronts::Head& first);

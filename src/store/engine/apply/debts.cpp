@@ -1,8 +1,8 @@
 #include "store/engine/apply/debts.h"
 
 #include "base/probe.h"
+#include "store/engine/apply/job_relations.h"
 #include "store/engine/apply/moves.h"
-#include "store/engine/apply/relations.h"
 
 namespace perdure::store {
 namespace {
@@ -13,16 +13,16 @@ void pay_end(State& state, JobId ended) {
     const auto* job = state.readable(ended);
     if (!job || !job->in<Outcome>()) return state.spend(1);
     reached<"owed_waiters_told">();
-    tell_waiters(state, *job);
-    settle_ends(state);
+    notify_waiters(state, *job);
+    run_end_effects(state);
 }
 
-void pay_thing(State& state, const Debts::OwedThing& owed) {
+void pay_permit(State& state, const Debts::OwedPermit& owed) {
     reached<"owed_thing_looked_at">();
     state.rows.begin_step();
-    look_at_thing(state, owed.thing,
-                  {.free = state.holders.free(owed.thing), .behind = owed.behind});
-    restore_line(state, owed.thing, owed.behind);
+    preload_permit(state, owed.permit,
+                   {.free = state.holders.free(owed.permit), .behind = owed.behind});
+    restore_line(state, owed.permit, owed.behind);
 }
 
 // What names a job that is there is damaged, and removes nothing of it (C9).
@@ -38,7 +38,7 @@ void pay_removal(State& state, JobId job) {
 
 }  // namespace
 
-// Nobody may wait for what stands still: kept things are freed (C4). Each is a step of its own.
+// Nobody may wait for what stands still: kept permits are freed (C4). Each is a step of its own.
 void free_what_paused_queues_keep(State& state) {
     while (state.debts.kept_behind() && state.room > 0) {
         const auto& kept = state.lines().kept();
@@ -51,8 +51,8 @@ void free_what_paused_queues_keep(State& state) {
         JobRow* job = state.readable(id);
         const auto* ready = job ? job->in<Ready>() : nullptr;
         if (!ready || !state.is_paused(*job)) continue;
-        look_at_things(state, *job);
-        move_and_free(state, *job, Ready{ready->stay, std::nullopt});
+        preload_permits(state, *job);
+        move_and_free(state, *job, Ready{ready->entry, std::nullopt});
     }
 }
 
@@ -61,7 +61,7 @@ void pay_debts(State& state) {
     free_what_paused_queues_keep(state);
     // Each once: what it still owes then is the next group's.
     for (auto left = state.debts.size(); left > 0 && state.room > 0; --left) {
-        if (const auto thing = state.debts.next_thing()) pay_thing(state, *thing);
+        if (const auto permit = state.debts.next_permit()) pay_permit(state, *permit);
         if (state.room == 0) return;
         if (const auto end = state.debts.next_end()) pay_end(state, *end);
         if (state.room == 0) return;

@@ -7,8 +7,8 @@
 #include "base/zoo.h"
 #include "core/policy/custom_policy.h"
 #include "core/policy/policy_book.h"
-#include "store/engine/apply/ledger.h"
 #include "store/engine/apply/moves.h"
+#include "store/engine/apply/repairs.h"
 #include "store/engine/rows/history.h"
 
 namespace perdure::store {
@@ -20,12 +20,13 @@ bool is_of_this_generation(const JobRow& job, const AttemptRow& attempt) {
 
 bool cancel_is_ordered(const JobRow& job) {
     const auto* run = job.in<Run>();
-    return run && run->order == Cause::cancelled;
+    return run && run->kill_cause == Cause::cancelled;
 }
 
 void again_now(State& state, JobRow& job, std::optional<SessionId> avoid) {
-    Ready ready{begin_stay(state, job, Entry::first_in_line, avoid), std::nullopt};
-    const bool keeps = !job.things.empty() && state.holds_its_things(job) && !state.is_paused(job);
+    Ready ready{begin_entry(state, job, InLine::first_in_line, avoid), std::nullopt};
+    const bool keeps =
+        !job.permits.empty() && state.holds_its_permits(job) && !state.is_paused(job);
     if (!keeps) return move_and_free(state, job, ready);
     ready.kept_until = state.now() + state.timing.kept_holders;
     move(state, job, ready);
@@ -81,7 +82,7 @@ CauseCounts counts_before(JobReader& rows, const JobRow& job, Epoch epoch,
                           const PolicyChoice& policy) {
     const bool is_carried = epoch == job.epoch && job.earlier &&
                             is_of_this_generation(job, job.attempts.back()) &&
-                            job.earlier->are_counted_for(mark_of(policy));
+                            job.earlier->are_counted_for(fingerprint_of(policy));
     return is_carried ? job.earlier->counts : recount(rows, job, epoch, policy);
 }
 
@@ -98,13 +99,13 @@ EarlierAttempts left_to(State& state, JobRow& job, const AttemptRow& next) {
         left.checkpoint = job.earlier->checkpoint;
     const auto& last = job.attempts.back();
     if (!is_of_this_generation(job, last)) return left;
-    if (job.earlier && last.end && job.earlier->are_counted_for(last.end->judge)) {
-        left.counted_by = last.end->judge;
+    if (job.earlier && last.end && job.earlier->are_counted_for(last.end->policy_fingerprint)) {
+        left.counted_by = last.end->policy_fingerprint;
         left.counts = with(job.earlier->counts, *last.end);
         return left;
     }
     const auto policy = policy_of(state, job, next);
-    left.counted_by = mark_of(policy);
+    left.counted_by = fingerprint_of(policy);
     left.counts = recount(rows, job, newest.next(), policy);
     return left;
 }
@@ -124,7 +125,7 @@ Judgement judge(State& state, const JobRow& job, const AttemptRow& attempt, Atte
     return {end, next, before};
 }
 
-void look_at_ends(State& state, const std::vector<AttemptKey>& attempts) {
+void preload_ends(State& state, const std::vector<AttemptKey>& attempts) {
     std::vector<JobId> ids;
     for (const auto& attempt : attempts) ids.push_back(attempt.job);
     state.load_jobs(ids);
@@ -136,14 +137,14 @@ void look_at_ends(State& state, const std::vector<AttemptKey>& attempts) {
         counts_before(state.job_rows(), *job, epoch, policy_of(state, *job, *attempt));
         jobs.push_back(job);
     }
-    look_at_things(state, jobs);
+    preload_permits(state, jobs);
 }
 
 void end_attempt(State& state, JobRow& job, Epoch epoch, const Judgement& judgement,
                  const Sighting& seen) {
     const auto& [end, next, before] = judgement;
     if (before && job.earlier && epoch == job.epoch) {
-        job.earlier->counted_by = end.judge;
+        job.earlier->counted_by = end.policy_fingerprint;
         job.earlier->counts = *before;
     }
     auto& attempt = *find_attempt(state.job_rows(), job, epoch);
@@ -152,7 +153,7 @@ void end_attempt(State& state, JobRow& job, Epoch epoch, const Judgement& judgem
     const auto& lost = job.presumed_lost;
     const RepairFacts facts{
         .seen = seen, .end = end, .next = next, .presumed_before = lost && lost->epoch == epoch};
-    enter(state, job, epoch, owner, facts);
+    record_repair(state, job, epoch, owner, facts);
     attempt.end = end;
     attempt.ended_on = state.service.wall;
     attempt.rule = next.rule;

@@ -35,7 +35,7 @@ Judgement judge(State& state, const JobRow& job, const AttemptRow& attempt, Atte
 
 // What judging and recording the end of each of these attempts asks for is in memory then, and who
 // may follow their jobs.
-void look_at_ends(State& state, const std::vector<AttemptKey>& attempts);
+void preload_ends(State& state, const std::vector<AttemptKey>& attempts);
 
 // Records the end and moves the job on, all in one: outcome or line, holders, promotion, ledger.
 // What was counted is written with the end that it counts (E4).

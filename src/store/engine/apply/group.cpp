@@ -8,8 +8,8 @@
 #include "core/ownership/presence.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/debts.h"
+#include "store/engine/apply/job_relations.h"
 #include "store/engine/apply/moves.h"
-#include "store/engine/apply/relations.h"
 #include "store/engine/job_events.h"
 
 namespace perdure::store {
@@ -59,13 +59,13 @@ std::uint64_t high_water(State& state) {
 ChangeReply apply_one(State& state, const Change& change) {
     auto reply = std::visit([&](const auto& c) { return apply(state, c); }, change);
     if (reply.is(Errc::fenced)) ++state.change_service().fenced;
-    if (!zoo(Bug::callbacks_made_in_another_group)) settle_ends(state);
+    if (!zoo(Bug::callbacks_made_in_another_group)) run_end_effects(state);
     return reply;
 }
 
 // The bug: what the last group has ended is settled by the next one, if its server lives on.
-void settle_in_another_group(State& state, ServerId server) {
-    if (state.server == server) return settle_ends(state);
+void run_end_effects_in_another_group(State& state, ServerId server) {
+    if (state.server == server) return run_end_effects(state);
     state.ended.clear();
 }
 
@@ -121,7 +121,7 @@ ChangeReply apply_unless_damaged(State& state, const Group& group, std::size_t i
 }
 
 // Who was suspect until now can be given something.
-void hear(State& state, const Group& group) {
+void note_heartbeats(State& state, const Group& group) {
     for (const auto& change : group.changes) {
         const auto* heartbeat = std::get_if<Heartbeat>(&change);
         if (heartbeat && state.unheard.erase(heartbeat->session) > 0) state.work_appeared = true;
@@ -183,7 +183,7 @@ void write_unwritten(State& state) {
 // What was left unwritten goes ahead in a transaction of its own: should this one fail, only its
 // own changes are undone. One that says nothing new has nothing to fail at.
 Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
-    const auto idleness = look_for_idleness(state, group);
+    const auto idleness = check_idleness(state, group);
     if (raises_mark(state, group)) state.note_mark();
     const bool is_noted = idleness.is_idle && !idleness.stays_unwritten && state.can_be_noted();
     state.stays_unwritten = idleness.stays_unwritten || is_noted;
@@ -197,7 +197,8 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     row.id_high_water = std::max(row.id_high_water, group.id_high_water);
     row.used = ++state.change_service().servers_used;
     state.save_server(group.server);
-    if (zoo(Bug::callbacks_made_in_another_group)) settle_in_another_group(state, group.server);
+    if (zoo(Bug::callbacks_made_in_another_group))
+        run_end_effects_in_another_group(state, group.server);
     state.server = group.server;
     state.change_service().wall = group.wall;
     state.work_appeared = false;
@@ -223,7 +224,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     reply.events = events_of(*state.pending, state.now());
     write(state);
     if (is_noted) state.write_note();
-    hear(state, group);
+    note_heartbeats(state, group);
     state.trim();
     reply.clock = state.service.clock;
     reply.keeper = state.service.keeper;
@@ -237,7 +238,7 @@ Result<GroupReply> commit(State& state, const Group& group, GivenUp& given_up) {
     return reply;
 }
 
-Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fence) {
+Result<LastGroup> resolve_unknown(State& state, ServerId server, std::uint64_t fence) {
     const auto found = state.servers().find(server);
     if (found == state.servers().end()) return fenced_off();
     ServerRow& row = found->second;
@@ -250,7 +251,7 @@ Result<Settled> settle_unknown(State& state, ServerId server, std::uint64_t fenc
         state.save_all();
         state.tables.commit();
     }
-    return Settled{row.last_group, row.fence};
+    return LastGroup{row.last_group, row.fence};
 }
 
 ChangeReply apply(State& state, const Tick& change) {
@@ -284,10 +285,10 @@ ChangeReply apply(State& state, const TakeKeeper& change) {
 
 ChangeReply apply(State& state, const DefineLimit& change) {
     if (change.max == 0) return error(Errc::invalid, "a limit must be at least 1");
-    const Thing limit{Thing::Kind::limit, change.tenant, change.name};
+    const Permit limit{Permit::Kind::limit, change.tenant, change.name};
     const bool known = zoo(Bug::limit_lowered_ignored) && state.holders.is_defined(limit);
     if (known && change.max < state.holders.max(limit)) return {Applied{}};
-    look_at_thing(state, limit, {.free = change.max});
+    preload_permit(state, limit, {.free = change.max});
     state.holders.define(limit, change.max);
     restore_line(state, limit);  // there may be more room now
     return {Applied{}};

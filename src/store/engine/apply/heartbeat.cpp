@@ -37,7 +37,7 @@ ReconcileFacts facts_of(const State::RunMark& mark, const Listed* listed, std::u
             .state = run.state,
             .asks = mark.terms.asks,
             .isolation = mark.terms.isolation,
-            .order = run.order,
+            .kill_cause = run.kill_cause,
             .recalled = run.recalled,
             .assignment = run.assignment,
             .listed = listed ? std::optional(*listed) : std::nullopt,
@@ -47,7 +47,7 @@ ReconcileFacts facts_of(const State::RunMark& mark, const Listed* listed, std::u
 // An attempt of the session about which something is to be done.
 struct Difference {
     AttemptKey attempt;
-    std::optional<Cause> order;
+    std::optional<Cause> kill_cause;
     ReconcileDecision decision;
 };
 
@@ -60,13 +60,13 @@ std::vector<Difference> differences_of(const State& state, const Heartbeat& chan
         if (decision.kind == ReconcileDecision::Kind::nothing) continue;
         // What cannot be understood is left to a person (C9).
         if (state.book.why_isolated(attempt.job)) continue;
-        found.push_back({attempt, mark.run.order, decision});
+        found.push_back({attempt, mark.run.kill_cause, decision});
     }
     return found;
 }
 
 // All that carrying them out asks for is in memory then.
-void look(State& state, const std::vector<Difference>& differences) {
+void preload(State& state, const std::vector<Difference>& differences) {
     using Kind = ReconcileDecision::Kind;
     if (differences.empty()) return;
     std::vector<AttemptKey> ends;
@@ -81,7 +81,7 @@ void look(State& state, const std::vector<Difference>& differences) {
         if (difference.decision.kind == Kind::resend)
             assignment_of(state, state.job_that_exists(difference.attempt.job));
     for (const auto id : jobs) state.job(id);
-    look_at_ends(state, ends);
+    preload_ends(state, ends);
 }
 
 void carry_out(State& state, SessionId session, const Difference& difference, Sighting seen,
@@ -139,7 +139,7 @@ ChangeReply apply(State& state, const Heartbeat& change) {
     const Sighting seen{.detector = Detector::heartbeat,
                         .silent_for = state.now() - known->heard_at};
     const auto differences = differences_of(state, change, listed);
-    look(state, differences);
+    preload(state, differences);
     renew(state, change);
     for (const auto& difference : differences)
         carry_out(state, change.session, difference, seen, taken);

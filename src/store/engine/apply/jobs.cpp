@@ -9,9 +9,9 @@
 #include "core/ownership/presence.h"
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
-#include "store/engine/apply/ledger.h"
+#include "store/engine/apply/job_relations.h"
 #include "store/engine/apply/moves.h"
-#include "store/engine/apply/relations.h"
+#include "store/engine/apply/repairs.h"
 #include "store/engine/row_name.h"
 
 namespace perdure::store {
@@ -74,7 +74,7 @@ std::vector<JobId> find_noted(State& state, std::uint32_t max, std::vector<Taken
 
 // Goes through all jobs, a piece at a time, again and again: but not while the one that was found
 // first is there, since what is submitted meanwhile is later.
-void look_for_first_submit(State& state, const std::set<JobId>& gone) {
+void find_first_submit(State& state, const std::set<JobId>& gone) {
     const auto is_there = [&](JobId id) {
         return id && !gone.contains(id) && state.rows.has_job(id);
     };
@@ -110,7 +110,7 @@ std::vector<SessionId> unneeded_sessions(State& state, const std::set<JobId>& go
         ++looked_at;
         at = id;
         if (!decide_session_retention(facts).forget) continue;
-        if (!std::exchange(is_first_submit_known, true)) look_for_first_submit(state, gone);
+        if (!std::exchange(is_first_submit_known, true)) find_first_submit(state, gone);
         // Not known yet: then it may have been as early as can be.
         facts.oldest_submit = state.first_submit ? state.first_submit->at : ServiceTime{};
         if (decide_session_retention(facts).forget) unneeded.push_back(id);
@@ -154,7 +154,7 @@ Result<std::optional<Submitted>> find_known(State& state, const Submit& change) 
 // `earlier`: what comes before it in its batch.
 std::optional<Error> why_not_created(State& state, const JobSpec& spec,
                                      const EarlierInBatch& earlier) {
-    if (auto why = why_not_limited(state, spec)) return why;
+    if (auto why = find_undefined_limit(state, spec)) return why;
     return why_not_after(state, spec, earlier);
 }
 
@@ -200,9 +200,9 @@ std::optional<Error> why_not_in_batch(State& state, const Submit& job, BatchSoFa
 }
 
 // If it is there already, those behind it may wait for it.
-void look_at_repeated(State& state, const Submit& job) {
+void preload_repeated(State& state, const Submit& job) {
     const auto known = find_known(state, job);
-    if (known && *known) look_at_input(state, state.job_that_exists((*known)->id));
+    if (known && *known) preload_input(state, state.job_that_exists((*known)->id));
 }
 
 bool are_ascending(const std::vector<Submit>& jobs) {
@@ -215,7 +215,7 @@ Submitted create(State& state, const Submit& change) {
     JobRow& job = make_job(state, change);
     if (change.spec->idempotency_key)
         state.put_key(*change.spec, {job.id, change.body_hash, std::nullopt, std::nullopt});
-    look_at_waiter(state, job);  // what it waits for may have ended otherwise
+    check_waiter(state, job);  // what it waits for may have ended otherwise
     return {job.id, true, state_of(job)};
 }
 
@@ -227,7 +227,7 @@ JobRow& make_job(State& state, const Submit& change) {
     job.spec = change.spec;
     job.body_hash = change.body_hash;
     job.shape = state.shapes.id_of(shape_of(*change.spec));
-    job.things = things_of(*change.spec);
+    job.permits = permits_of(*change.spec);
     job.submitted_at = state.now();
     job.watched = false;
     JobRow& made = state.add(std::move(job));
@@ -237,13 +237,13 @@ JobRow& make_job(State& state, const Submit& change) {
     return made;
 }
 
-std::optional<Error> why_not_limited(const State& state, const JobSpec& spec) {
+std::optional<Error> find_undefined_limit(const State& state, const JobSpec& spec) {
     for (const auto& limit : spec.limits) {
-        if (!state.holders.is_defined({Thing::Kind::limit, spec.tenant, limit}))
+        if (!state.holders.is_defined({Permit::Kind::limit, spec.tenant, limit}))
             return error(Errc::invalid, "limit `" + limit + "` is not defined: define it first");
     }
     for (const auto& callback : spec.callbacks)
-        if (auto why = why_not_limited(state, *callback.spec)) return why;
+        if (auto why = find_undefined_limit(state, *callback.spec)) return why;
     return std::nullopt;
 }
 
@@ -253,7 +253,7 @@ PlaceRow first_place(State& state, const JobRow& job) {
     // A date that is still ahead when the job first begins to wait.
     const bool begins_later = job.attempts.empty() && date && *date > state.service.wall;
     if (begins_later) return Timer{.date = date};
-    return Ready{begin_stay(state, job, Entry::at_the_end), std::nullopt};
+    return Ready{begin_entry(state, job, InLine::at_the_end), std::nullopt};
 }
 
 void begin_generation(State& state, JobRow& job) {
@@ -269,7 +269,7 @@ void end_waiting(State& state, JobRow& job, const Outcome& outcome) {
 
 void order_kill(State& state, JobRow& job, Cause cause) {
     auto run = *job.in<Run>();
-    run.order = cause;
+    run.kill_cause = cause;
     run.recalled = false;  // a kill is stronger
     move(state, job, run);
 }
@@ -300,7 +300,7 @@ ChangeReply apply(State& state, const SubmitAll& change) {
         if (auto why = why_not_in_batch(state, job, has_repeats ? &so_far : nullptr, earlier))
             return {BatchSubmitted{.refused = BatchSubmitted::Refused{i, std::move(*why)}}};
         if (has_relations) {
-            look_at_repeated(state, job);
+            preload_repeated(state, job);
             earlier.emplace(job.id, job.spec->tenant);
         }
     }
@@ -324,14 +324,14 @@ void end_wait(State& state, JobRow& job, const WaitDecision& decision) {
         case Kind::wait: return;
         case Kind::make_ready: {
             const auto avoid = job.in<Timer>()->avoid;
-            const Ready ready{begin_stay(state, job, Entry::at_the_end, avoid), std::nullopt};
+            const Ready ready{begin_entry(state, job, InLine::at_the_end, avoid), std::nullopt};
             return move(state, job, ready);
         }
         case Kind::free_holders:
-            return move_and_free(state, job, Ready{job.in<Ready>()->stay, std::nullopt});
+            return move_and_free(state, job, Ready{job.in<Ready>()->entry, std::nullopt});
         case Kind::fail: outcome.state = JobState::failed; [[fallthrough]];
         case Kind::expire:
-            enter_expiry(state, job, decision, outcome.state);
+            record_expiry(state, job, decision, outcome.state);
             return end_waiting(state, job, outcome);
         case Kind::order_kill: return order_kill(state, job, decision.cause);
     }

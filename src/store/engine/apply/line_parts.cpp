@@ -7,7 +7,7 @@ namespace {
 
 // A job that is not in memory is loaded with its row. One that cannot be understood is left where
 // it is: it must not stop those behind it.
-bool look_at(State& state, JobId id, std::uint64_t read_as, const LineReader::LoadRow& load_row) {
+bool take_row(State& state, JobId id, std::uint64_t read_as, const LineReader::LoadRow& load_row) {
     const auto load = [&] {
         JobRow* known = state.loaded(id);
         JobRow& job = known ? *known : state.add_ready(id, load_row);
@@ -29,10 +29,10 @@ std::vector<LinePart> read_lines(State& state, std::vector<LineQuery> queries,
         // Lines mostly go on as they were: what was in memory, or was not, will be so next time.
         queries[i].jobs_are_loaded = state.lines_are_in_memory;
     }
-    const auto take = [&](std::size_t part, const ClaimOrder& order, std::uint64_t read_as,
+    const auto take = [&](std::size_t part, const QueuePosition& order, std::uint64_t read_as,
                           const LineReader::LoadRow& load) {
         auto& jobs = parts[part].jobs;
-        if (jobs.size() >= loaded_max || look_at(state, order.job, read_as, load))
+        if (jobs.size() >= loaded_max || take_row(state, order.job, read_as, load))
             jobs.push_back(order);
     };
     const auto read = state.lines().read(queries, take);
@@ -43,7 +43,7 @@ std::vector<LinePart> read_lines(State& state, std::vector<LineQuery> queries,
     return parts;
 }
 
-LinePart read_line(State& state, ShapeId shape, const std::optional<ClaimOrder>& behind,
+LinePart read_line(State& state, ShapeId shape, const std::optional<QueuePosition>& behind,
                    std::uint32_t max) {
     return std::move(read_lines(state, {{.shape = shape, .behind = behind, .max = max}}).front());
 }

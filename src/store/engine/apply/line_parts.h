@@ -11,7 +11,7 @@ namespace perdure::store {
 
 // A part of a line, as it was read.
 struct LinePart {
-    std::vector<ClaimOrder> jobs;
+    std::vector<QueuePosition> jobs;
     bool is_all = false;      // there is nothing behind them
     bool is_damaged = false;  // a row among them could not be understood
 };
@@ -20,7 +20,7 @@ struct LinePart {
 // they are.
 std::vector<LinePart> read_lines(State& state, std::vector<LineQuery> queries,
                                  std::uint32_t loaded_max = UINT32_MAX);
-LinePart read_line(State& state, ShapeId shape, const std::optional<ClaimOrder>& behind,
+LinePart read_line(State& state, ShapeId shape, const std::optional<QueuePosition>& behind,
                    std::uint32_t max);
 
 }  // namespace perdure::store

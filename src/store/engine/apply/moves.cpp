@@ -8,12 +8,12 @@
 namespace perdure::store {
 namespace {
 
-// The first `max` of a shape's jobs that are blocked on a thing, or all of them, and says whom.
-std::vector<JobId> promote(State& state, const Thing& thing, ShapeId shape, std::uint32_t max) {
+// The first `max` of a shape's jobs that are blocked on a permit, or all of them, and says whom.
+std::vector<JobId> promote(State& state, const Permit& permit, ShapeId shape, std::uint32_t max) {
     std::vector<JobId> first;
     if (max == 0) return first;
     // One that cannot be understood stays where it is: it must not stop those behind it.
-    state.lines().find_blocked(thing, shape, [&](JobId id) {
+    state.lines().find_blocked(permit, shape, [&](JobId id) {
         if (state.readable(id)) first.push_back(id);
         return first.size() == max;
     });
@@ -21,44 +21,44 @@ std::vector<JobId> promote(State& state, const Thing& thing, ShapeId shape, std:
         JobRow& job = state.job_that_exists(id);
         const auto* blocked = job.in<Blocked>();
         if (!blocked) fail_corrupt("job " + id.text() + " is listed as blocked");
-        auto stay = blocked->stay;
-        state.promoted.push_back({stay.order, shape});
+        auto entry = blocked->entry;
+        state.promoted.push_back({entry.order, shape});
         if (zoo(Bug::queue_deadline_restarts_on_promotion))
-            stay.queue_deadline = state.now() + job.spec->timeouts.queue;
-        move(state, job, Ready{stay, std::nullopt});
+            entry.queue_deadline = state.now() + job.spec->timeouts.queue;
+        move(state, job, Ready{entry, std::nullopt});
     }
     return first;
 }
 
-// Calls it for each shape behind one that may have a job blocked on the thing, while the group has
+// Calls it for each shape behind one that may have a job blocked on the permit, while the group has
 // room; the rest is owed (C8).
 template <class Call>
-void for_each_shape_blocked_on(State& state, const Thing& thing, ShapeId behind, Call call) {
-    if (state.shapes.total(JobState::blocked) == 0) return state.debts.pay(thing);
-    while (const auto shape = state.lines().next_shape_blocked_on(thing, behind)) {
-        if (state.room == 0) return state.debts.owe(thing, behind);
+void for_each_shape_blocked_on(State& state, const Permit& permit, ShapeId behind, Call call) {
+    if (state.shapes.total(JobState::blocked) == 0) return state.debts.pay(permit);
+    while (const auto shape = state.lines().next_shape_blocked_on(permit, behind)) {
+        if (state.room == 0) return state.debts.owe(permit, behind);
         state.spend(1);
         call(*shape);
         behind = *shape;
     }
-    state.debts.pay(thing);
+    state.debts.pay(permit);
 }
 
-void promote_first_of_each_shape(State& state, const Thing& thing) {
+void promote_first_of_each_shape(State& state, const Permit& permit) {
     if (zoo(Bug::promotion_forgotten_on_free)) return;
-    if (state.holders.free(thing) == 0) return;
+    if (state.holders.free(permit) == 0) return;
     // What is owed of it begins there: whoever pays looks at all that follow.
-    if (state.debts.owes(thing)) return state.debts.owe(thing, 0);
-    for_each_shape_blocked_on(state, thing, 0,
-                              [&](ShapeId shape) { promote(state, thing, shape, 1); });
+    if (state.debts.owes(permit)) return state.debts.owe(permit, 0);
+    for_each_shape_blocked_on(state, permit, 0,
+                              [&](ShapeId shape) { promote(state, permit, shape, 1); });
 }
 
-// The first of a shape's jobs that are blocked on a thing are in memory then. One that cannot be
+// The first of a shape's jobs that are blocked on a permit are in memory then. One that cannot be
 // understood stands for none.
-void load_blocked(State& state, const Thing& thing, ShapeId shape, std::uint32_t wanted) {
+void load_blocked(State& state, const Permit& permit, ShapeId shape, std::uint32_t wanted) {
     for (std::size_t asked = wanted, readable = 0; readable < wanted;) {
         std::vector<JobId> first;
-        state.lines().find_blocked(thing, shape, [&](JobId id) {
+        state.lines().find_blocked(permit, shape, [&](JobId id) {
             if (first.size() < asked) first.push_back(id);
             return first.size() == asked;
         });
@@ -70,58 +70,58 @@ void load_blocked(State& state, const Thing& thing, ShapeId shape, std::uint32_t
     }
 }
 
-// Only who holds a thing frees it.
-void look_at_thing_of(State& state, const Thing& thing, ThingMoves moves) {
+// Only who holds a permit frees it.
+void preload_permit_of(State& state, const Permit& permit, PermitMoves moves) {
     const auto& holders = state.holders;
-    moves.free = std::min(holders.free(thing) + moves.free, holders.max(thing));
-    look_at_thing(state, thing, moves);
+    moves.free = std::min(holders.free(permit) + moves.free, holders.max(permit));
+    preload_permit(state, permit, moves);
 }
 
 }  // namespace
 
 // More than restore_line() may ask for, whatever the jobs that are moved hold or want.
-void look_at_thing(State& state, const Thing& thing, const ThingMoves& moves) {
+void preload_permit(State& state, const Permit& permit, const PermitMoves& moves) {
     const auto& [free, jobs, first_behind] = moves;
     if (free == 0 || state.shapes.total(JobState::blocked) == 0) return;
     const auto offered = std::min(free, promotion_window);
     auto behind = first_behind;
     for (auto room = state.room;
-         const auto shape = state.lines().next_shape_blocked_on(thing, behind); --room) {
+         const auto shape = state.lines().next_shape_blocked_on(permit, behind); --room) {
         if (room == 0) return;
-        const auto wanting = state.lines().wanting(thing, *shape, offered + jobs);
+        const auto wanting = state.lines().wanting(permit, *shape, offered + jobs);
         const auto staying = wanting - std::min(wanting, jobs);
-        load_blocked(state, thing, *shape, offered - std::min(offered, staying) + jobs);
+        load_blocked(state, permit, *shape, offered - std::min(offered, staying) + jobs);
         behind = *shape;
     }
 }
 
-void look_at_things(State& state, const JobRow& job) {
-    for (const auto& thing : job.things) {
-        const bool is_held = state.holders.is_held_by(thing, job.id);
-        look_at_thing_of(state, thing, {.free = is_held ? 1U : 0U, .jobs = 1});
+void preload_permits(State& state, const JobRow& job) {
+    for (const auto& permit : job.permits) {
+        const bool is_held = state.holders.is_held_by(permit, job.id);
+        preload_permit_of(state, permit, {.free = is_held ? 1U : 0U, .jobs = 1});
     }
 }
 
 // It may be the first that is.
-void look_at_things_before_blocking(State& state, const JobRow& job) {
-    for (const auto& thing : job.things) state.lines().next_shape_blocked_on(thing, 0);
-    look_at_things(state, job);
+void preload_permits_before_blocking(State& state, const JobRow& job) {
+    for (const auto& permit : job.permits) state.lines().next_shape_blocked_on(permit, 0);
+    preload_permits(state, job);
 }
 
-void look_at_things(State& state, const std::vector<const JobRow*>& jobs) {
-    std::map<Thing, ThingMoves> moved;
+void preload_permits(State& state, const std::vector<const JobRow*>& jobs) {
+    std::map<Permit, PermitMoves> moved;
     for (const auto* job : jobs) {
-        for (const auto& thing : job->things) {
-            auto& moves = moved[thing];
+        for (const auto& permit : job->permits) {
+            auto& moves = moved[permit];
             ++moves.jobs;
-            if (state.holders.is_held_by(thing, job->id)) ++moves.free;
+            if (state.holders.is_held_by(permit, job->id)) ++moves.free;
         }
     }
-    for (const auto& [thing, moves] : moved) look_at_thing_of(state, thing, moves);
+    for (const auto& [permit, moves] : moved) preload_permit_of(state, permit, moves);
 }
 
 void move(State& state, JobRow& job, PlaceRow next) {
-    const bool wanted = job.wants_its_things();
+    const bool wanted = job.wants_its_permits();
     if (auto* outcome = std::get_if<Outcome>(&next)) {
         if (!outcome->ended_at) {
             outcome->ended_at = state.now();
@@ -134,47 +134,45 @@ void move(State& state, JobRow& job, PlaceRow next) {
     }
     state.put(job, std::move(next));
     if (!wanted || zoo(Bug::next_in_line_forgotten)) return;
-    for (const auto& thing : job.things) restore_line(state, thing);
+    for (const auto& permit : job.permits) restore_line(state, permit);
 }
 
 void move_and_free(State& state, JobRow& job, PlaceRow next) {
     move(state, job, std::move(next));
-    for (const auto& thing : job.things) {
-        if (state.holders.release(thing, job.id)) promote_first_of_each_shape(state, thing);
+    for (const auto& permit : job.permits) {
+        if (state.holders.release(permit, job.id)) promote_first_of_each_shape(state, permit);
     }
 }
 
-std::vector<JobId> restore_line(State& state, const Thing& thing, ShapeId behind) {
+std::vector<JobId> restore_line(State& state, const Permit& permit, ShapeId behind) {
     std::vector<JobId> promoted;
-    const auto free = state.holders.free(thing);
+    const auto free = state.holders.free(permit);
     if (free == 0) {
         // Whoever frees it next begins anew.
-        state.debts.pay(thing);
+        state.debts.pay(permit);
         return promoted;
     }
-    for_each_shape_blocked_on(state, thing, behind, [&](ShapeId shape) {
+    for_each_shape_blocked_on(state, permit, behind, [&](ShapeId shape) {
         const auto enough = std::min(free, promotion_window);
         const auto decision = decide_promotion(
-            {.free = free, .wanting = state.lines().wanting(thing, shape, enough)});
-        const auto some = promote(state, thing, shape, decision.promote);
+            {.free = free, .wanting = state.lines().wanting(permit, shape, enough)});
+        const auto some = promote(state, permit, shape, decision.promote);
         state.spend(some.size());
         promoted.insert(promoted.end(), some.begin(), some.end());
     });
     return promoted;
 }
 
-Stay begin_stay(const State& state, const JobRow& job, Entry entry,
-                std::optional<SessionId> avoid) {
+QueueEntry begin_entry(const State& state, const JobRow& job, InLine where,
+                       std::optional<SessionId> avoid) {
     const auto now = state.now();
-    const bool first = entry == Entry::first_in_line;
-    Stay stay{.order = {.priority = job.spec->priority,
-                        .behind_the_first = !first,
-                        .since = now,
-                        .job = job.id},
-              .queue_deadline = now + job.spec->timeouts.queue};
-    if (zoo(Bug::first_in_line_jumps_priority) && first) stay.order.priority = 0;
-    if (avoid) stay.avoid = Avoid{*avoid, now + state.timing.prefer_another};
-    return stay;
+    const bool first = where == InLine::first_in_line;
+    QueueEntry entry{
+        .order = {.priority = job.spec->priority, .in_turn = !first, .since = now, .job = job.id},
+        .queue_deadline = now + job.spec->timeouts.queue};
+    if (zoo(Bug::first_in_line_jumps_priority) && first) entry.order.priority = 0;
+    if (avoid) entry.avoid = Avoid{*avoid, now + state.timing.prefer_another};
+    return entry;
 }
 
 }  // namespace perdure::store

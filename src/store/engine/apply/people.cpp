@@ -54,7 +54,7 @@ void carry_out(State& state, JobRow& job, const QuarantineDecision& decision) {
         case Kind::new_generation: {
             ++job.generation;
             begin_generation(state, job);
-            const Ready ready{begin_stay(state, job, Entry::at_the_end), std::nullopt};
+            const Ready ready{begin_entry(state, job, InLine::at_the_end), std::nullopt};
             return move(state, job, ready);
         }
         case Kind::end_generation: {
@@ -78,11 +78,11 @@ ChangeReply apply(State& state, const Cancel& change) {
     JobRow* job = state.job(change.job);
     if (!job || !is_its_child(*job, change.by)) return no_such_job();
     const auto* run = job->in<Run>();
-    const bool is_repeated = run && run->order == Cause::cancelled;
+    const bool is_repeated = run && run->kill_cause == Cause::cancelled;
     const auto decision = decide_cancel(
         {.state = state_of(*job), .asks = run && job->attempt(run->epoch)->terms.asks});
     Cancelled reply{.kind = decision.kind};
-    if (decision.kind == CancelDecision::Kind::end_now) look_at_things(state, *job);
+    if (decision.kind == CancelDecision::Kind::end_now) preload_permits(state, *job);
     if (decision.kind != CancelDecision::Kind::already_ended && !is_repeated)
         note_act(state, *job, ActKind::cancel, change.who);
     switch (decision.kind) {
@@ -117,14 +117,14 @@ ChangeReply apply(State& state, const Hold& change) {
         return {Applied{}};
     }
     if (job->is_held_by_a_person()) return {Applied{}};
-    look_at_things_before_blocking(state, *job);
+    preload_permits_before_blocking(state, *job);
     note_act(state, *job, ActKind::hold, change.who);
-    auto stay = begin_stay(state, *job, Entry::at_the_end);
-    stay.queue_deadline = state.now() + state.timing.held_by_person;
+    auto entry = begin_entry(state, *job, InLine::at_the_end);
+    entry.queue_deadline = state.now() + state.timing.held_by_person;
     if (zoo(Bug::hold_keeps_holders)) {
-        move(state, *job, Blocked{stay, std::nullopt});
+        move(state, *job, Blocked{entry, std::nullopt});
     } else {
-        move_and_free(state, *job, Blocked{stay, std::nullopt});
+        move_and_free(state, *job, Blocked{entry, std::nullopt});
     }
     return {Applied{}};
 }

@@ -41,7 +41,7 @@ public:
     }
     void operator()(const Sweep& change) {
         for (const auto id : change.waiting) want_to_move(id);
-        for (const auto& thing : change.things) want(thing);
+        for (const auto& permit : change.permits) want(permit);
     }
     void operator()(const Start& change) { want(change.attempt.job); }
     void operator()(const Progress& change) { want(change.attempt.job); }
@@ -78,18 +78,18 @@ private:
             want((*row)->job);
         }
     }
-    void want(const Thing& thing) {
+    void want(const Permit& permit) {
         if (state_.shapes.total(JobState::blocked) == 0) return;
         const auto& known = state_.rows.loaded();
-        const ThingLine all{thing, 0};
+        const PermitLine all{permit, 0};
         const auto shapes = known.shapes_blocked.find(all);
         if (shapes == known.shapes_blocked.end()) {
             wanted_.shapes_blocked.emplace(all, GroupRows::shapes_read_max);
             return;
         }
-        const auto offered = std::min(state_.holders.max(thing), promotion_window) + 1;
+        const auto offered = std::min(state_.holders.max(permit), promotion_window) + 1;
         for (const auto shape : rows_of(shapes->second)) {
-            const ThingLine line{thing, shape};
+            const PermitLine line{permit, shape};
             if (!known.wanting.contains(line)) wanted_.wanting.emplace(line, offered);
             const auto blocked = known.blocked.find(line);
             if (blocked == known.blocked.end())
@@ -103,7 +103,7 @@ private:
         const JobRow* job = state_.loaded(id);
         if (!job) job = state_.rows.peek(id);
         if (!job) return want(id);
-        for (const auto& thing : job->things) want(thing);
+        for (const auto& permit : job->permits) want(permit);
         if (job->watched == false) return;
         const auto& known = state_.rows.loaded();
         const auto waiters = known.waiters.find(id);

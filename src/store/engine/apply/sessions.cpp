@@ -5,9 +5,9 @@
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ending.h"
-#include "store/engine/apply/ledger.h"
 #include "store/engine/apply/listed.h"
 #include "store/engine/apply/moves.h"
+#include "store/engine/apply/repairs.h"
 
 namespace perdure::store {
 namespace {
@@ -24,7 +24,7 @@ std::pair<JobRow&, const Run&> running_job(State& state, JobId id) {
 }
 
 // Whether the row can be understood. One that cannot stays with the session that had it: nobody is
-// told of it (Show::session_view), and it must not keep the rest from going over.
+// told of it (TableViews::session_view), and it must not keep the rest from going over.
 bool is_readable(State& state, JobId id) {
     const auto* job = state.readable(id);
     return job && job->in<Run>();
@@ -54,10 +54,10 @@ std::vector<JobId> inheritance(State& state, const SessionRow* previous) {
 }
 
 // What may end, or be brought back, is in memory then.
-void look(State& state, const std::vector<JobId>& inherited) {
+void preload(State& state, const std::vector<JobId>& inherited) {
     std::vector<AttemptKey> attempts;
     for (const auto id : inherited) attempts.push_back({id, running_job(state, id).second.epoch});
-    look_at_ends(state, attempts);
+    preload_ends(state, attempts);
 }
 
 void inherit(State& state, const std::vector<JobId>& inherited, const ListedAttempts& on_disk,
@@ -75,7 +75,7 @@ void inherit(State& state, const std::vector<JobId>& inherited, const ListedAtte
                             .asks = row.terms.asks,
                             .clean = row.clean,
                             .alone = inherited.size() == 1,
-                            .order = run.order});
+                            .kill_cause = run.kill_cause});
         auto seen = opened.seen;
         seen.rule = decision.rule;
         if (decision.end) {
@@ -83,7 +83,7 @@ void inherit(State& state, const std::vector<JobId>& inherited, const ListedAtte
             end_attempt(state, job, attempt.epoch, judgement, seen);
             opened.ended.push_back({attempt, judgement.next});
         } else {
-            enter(state, job, attempt.epoch, run.session, {.seen = seen});
+            record_repair(state, job, attempt.epoch, run.session, {.seen = seen});
             take_over(state, job, opened.session);
         }
     }
@@ -160,7 +160,7 @@ ChangeReply apply(State& state, const OpenSession& change) {
     opened.store_is_behind = is_store_behind(strangers);
     if (opened.store_is_behind) return {std::move(opened)};
     const auto inherited = inheritance(state, previous);
-    look(state, inherited);
+    preload(state, inherited);
     add_session(state, change, previous);
     inherit(state, inherited, on_disk, opened);
     bring_back(state, strangers, change.session, opened.seen);

@@ -50,7 +50,7 @@ std::vector<Stranger> judge_strangers(State& state, const StateDirectory& direct
     state.load_jobs(ids);
     for (const auto* entry : listed) {
         const auto id = entry->attempt.job;
-        const auto job = state.look_for(id);
+        const auto job = state.find_job(id);
         if (!job) continue;
         const auto facts = *job ? facts_of(state, **job, directory) : unknown(state, id);
         strangers.push_back(
@@ -58,7 +58,7 @@ std::vector<Stranger> judge_strangers(State& state, const StateDirectory& direct
         if (strangers.back().decision.kind == ReconcileDecision::Kind::reinstate)
             reinstated.push_back(*job);
     }
-    look_at_things(state, reinstated);
+    preload_permits(state, reinstated);
     return strangers;
 }
 

@@ -7,8 +7,8 @@
 #include "store/engine/apply/apply.h"
 #include "store/engine/apply/attempts.h"
 #include "store/engine/apply/ending.h"
-#include "store/engine/apply/ledger.h"
 #include "store/engine/apply/moves.h"
+#include "store/engine/apply/repairs.h"
 
 namespace perdure::store {
 namespace {
@@ -31,7 +31,7 @@ public:
     bool is_full() const { return is_full_; }
 
 private:
-    void look_at(const SessionRow& session);
+    void judge_session(const SessionRow& session);
     RunFacts facts_of(const SessionRow& session, const State::RunMark& mark) const;
     void judge(const SessionRow& session, AttemptKey attempt, const State::RunMark& mark);
 
@@ -47,7 +47,7 @@ RunFacts Overdue::facts_of(const SessionRow& session, const State::RunMark& mark
     const auto& run = mark.run;
     return {.state = run.state,
             .terms = mark.terms,
-            .order = run.order,
+            .kill_cause = run.kill_cause,
             .recalled = run.recalled,
             .heard = !is_silent(session.heard_at, state_.now(), state_.timing),
             .saw_assignment = session.seen >= run.assignment,
@@ -79,7 +79,7 @@ void Overdue::judge(const SessionRow& session, AttemptKey attempt, const State::
                       .end = decision.end});
 }
 
-void Overdue::look_at(const SessionRow& session) {
+void Overdue::judge_session(const SessionRow& session) {
     lease_ = lease_of(state_, session);
     if (state_.now() < lease_ && !state_.has_unconfirmed_start(session.id)) return;
     const auto& runs = state_.runs_of(session.id);
@@ -94,31 +94,32 @@ std::vector<Swept::Attempt> Overdue::find() {
     for (const auto& [id, runs] : state_.runs()) {
         // Nobody knows when its lease ends: what runs there waits for a person (C9).
         const auto* session = state_.session(id);
-        if (session && !is_full_) look_at(*session);
+        if (session && !is_full_) judge_session(*session);
     }
     return std::move(found_);
 }
 
 // All that this sweep may ask for is in memory then.
-void look(State& state, const Sweep& change, const std::vector<Swept::Attempt>& attempts) {
+void preload(State& state, const Sweep& change, const std::vector<Swept::Attempt>& attempts) {
     std::vector<AttemptKey> ends;
     for (const auto& swept : attempts)
         if (swept.end || swept.decision.order_back) ends.push_back(swept.attempt);
-    look_at_ends(state, ends);
+    preload_ends(state, ends);
     state.load_jobs(change.waiting);
     std::vector<const JobRow*> moved;
     for (const auto id : change.waiting)
-        if (const auto* job = state.look_for(id).value_or(nullptr)) moved.push_back(job);
-    if (change.only_tell) return;
+        if (const auto* job = state.find_job(id).value_or(nullptr)) moved.push_back(job);
+    if (change.report_only) return;
     for (const auto& attempt : ends)
         if (const auto* job = state.job(attempt.job)) moved.push_back(job);
-    look_at_things(state, moved);
-    for (const auto& thing : change.things) {
+    preload_permits(state, moved);
+    for (const auto& permit : change.permits) {
         const auto jobs = std::count_if(moved.begin(), moved.end(), [&](const JobRow* job) {
-            return std::count(job->things.begin(), job->things.end(), thing) > 0;
+            return std::count(job->permits.begin(), job->permits.end(), permit) > 0;
         });
-        look_at_thing(state, thing,
-                      {.free = state.holders.max(thing), .jobs = static_cast<std::uint32_t>(jobs)});
+        preload_permit(
+            state, permit,
+            {.free = state.holders.max(permit), .jobs = static_cast<std::uint32_t>(jobs)});
     }
 }
 
@@ -129,7 +130,7 @@ void carry_out(State& state, Swept::Attempt& swept) {
 }
 
 // What would become of it.
-void tell(State& state, Swept::Attempt& swept) {
+void fill_report(State& state, Swept::Attempt& swept) {
     if (!swept.end) return;
     JobRow& job = state.job_that_exists(swept.attempt.job);
     const auto judgement = judge(state, job, *job.attempt(swept.attempt.epoch), *swept.end);
@@ -149,14 +150,14 @@ std::optional<Swept::Waiting> judge_waiting(const State& state, const JobRow& jo
 }
 
 // Only a bug of ours has left it free.
-bool promote(State& state, const Thing& thing) {
+bool promote(State& state, const Permit& permit) {
     const Sighting seen{.detector = Detector::promotion, .rule = "C4/overlooked"};
-    if (thing.kind == Thing::Kind::limit && !state.holders.is_defined(thing)) return false;
-    if (state.debts.owes(thing)) return false;  // it is on its way
-    const auto promoted = restore_line(state, thing);
+    if (permit.kind == Permit::Kind::limit && !state.holders.is_defined(permit)) return false;
+    if (state.debts.owes(permit)) return false;  // it is on its way
+    const auto promoted = restore_line(state, permit);
     for (const auto id : promoted) {
         const auto& job = state.job_that_exists(id);
-        enter(state, job, job.epoch, SessionId{}, {.seen = seen});
+        record_repair(state, job, job.epoch, SessionId{}, {.seen = seen});
         ++state.change_service().repairs;
     }
     return !promoted.empty();
@@ -166,21 +167,21 @@ bool promote(State& state, const Thing& thing) {
 
 ChangeReply apply(State& state, const Sweep& change) {
     Swept swept{.clock = state.service.clock};
-    Overdue overdue(state, change.only_tell);
+    Overdue overdue(state, change.report_only);
     swept.attempts = overdue.find();
     swept.unfinished = overdue.is_full();
-    look(state, change, swept.attempts);
+    preload(state, change, swept.attempts);
     for (auto& attempt : swept.attempts)
-        change.only_tell ? tell(state, attempt) : carry_out(state, attempt);
+        change.report_only ? fill_report(state, attempt) : carry_out(state, attempt);
     for (const auto id : change.waiting) {
-        JobRow* job = state.look_for(id).value_or(nullptr);
+        JobRow* job = state.find_job(id).value_or(nullptr);
         const auto waiting = job ? judge_waiting(state, *job) : std::nullopt;
         if (!waiting) continue;
         swept.waiting.push_back(*waiting);
-        if (!change.only_tell) end_wait(state, *job, waiting->decision);
+        if (!change.report_only) end_wait(state, *job, waiting->decision);
     }
-    for (const auto& thing : change.things)
-        if (change.only_tell || promote(state, thing)) swept.things.push_back(thing);
+    for (const auto& permit : change.permits)
+        if (change.report_only || promote(state, permit)) swept.permits.push_back(permit);
     return {std::move(swept)};
 }
 

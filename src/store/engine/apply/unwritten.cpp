@@ -49,7 +49,7 @@ bool says_nothing_new(State& state, const Group& group) {
     });
 }
 
-UnwrittenDecision look_for_idleness(State& state, const Group& group) {
+UnwrittenDecision check_idleness(State& state, const Group& group) {
     const bool is_quiet = says_nothing_new(state, group);
     UnwrittenFacts facts{.says_nothing_new = is_quiet, .has_work = state.has_work()};
     // Nobody need look for the next deadline if there is work.

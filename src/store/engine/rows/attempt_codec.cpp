@@ -39,7 +39,7 @@ void show_end(End& end, Fields& fields) {
     fields(end.exit_code);
     fields(end.at);
     fields(end.matched);
-    fields(end.judge);
+    fields(end.policy_fingerprint);
 }
 
 template <class MaybeEnd, class Fields>
@@ -77,9 +77,9 @@ void show_terms(AnyTerms& terms, Fields& fields) {
 }
 
 template <class AnyKept, class Fields>
-void show_kept(AnyKept& kept, Fields& fields) {
+void show_blob_ref(AnyKept& kept, Fields& fields) {
     fields(kept.where);
-    if (kept.where == Kept::Where::here) fields(kept.bytes);
+    if (kept.where == BlobRef::Where::here) fields(kept.bytes);
 }
 
 template <class Attempt, class Fields>
@@ -98,8 +98,8 @@ void show_attempt(Attempt& attempt, Fields& fields) {
     fields.flag(attempt.clean);
     fields(attempt.progress_number);
     show_terms(attempt.terms, fields);
-    show_kept(attempt.checkpoint, fields);
-    show_kept(attempt.evidence, fields);
+    show_blob_ref(attempt.checkpoint, fields);
+    show_blob_ref(attempt.evidence, fields);
     show_maybe_end(attempt.late_result, fields);
 }
 

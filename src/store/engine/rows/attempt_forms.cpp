@@ -18,9 +18,9 @@ Terms get_terms(ByteReader& in) {
     return terms;
 }
 
-Kept get_kept(ByteReader& in) {
-    Kept kept{.where = in.choice(Kept::Where::apart)};
-    if (kept.where == Kept::Where::here) kept.bytes = in.text();
+BlobRef get_blob_ref(ByteReader& in) {
+    BlobRef kept{.where = in.choice(BlobRef::Where::apart)};
+    if (kept.where == BlobRef::Where::here) kept.bytes = in.text();
     return kept;
 }
 
@@ -49,8 +49,8 @@ AttemptRow get_attempt_of_form_1(ByteReader& in) {
     if (has_late_result) a.late_result = get_end(in);
     if (has_ended_on) a.ended_on = in.at<WallTime>();
     if (has_started_on) a.started_on = in.at<WallTime>();
-    a.checkpoint = get_kept(in);
-    a.evidence = get_kept(in);
+    a.checkpoint = get_blob_ref(in);
+    a.evidence = get_blob_ref(in);
     return a;
 }
 

@@ -50,7 +50,7 @@ CustomRule rich_rule() {
             .growth = Growth::linear,
             .jitter_percent = 10,
             .another_worker = true,
-            .then = Then::cancel};
+            .then = LastResort::cancel};
 }
 
 PolicyChoice rich_policy() {
@@ -83,8 +83,8 @@ JobSpec rich_spec() {
     spec.idempotency_key = "once-only";
     spec.keep_key = hours(3);
     spec.retry_of = JobId{41};
-    spec.callbacks = {{On::failure, std::make_shared<const JobSpec>(JobSpec{.kind = "tell"})}};
-    spec.after = {{JobId{7}, On::end}};
+    spec.callbacks = {{Trigger::failure, std::make_shared<const JobSpec>(JobSpec{.kind = "tell"})}};
+    spec.after = {{JobId{7}, Trigger::end}};
     spec.callback_of = CallbackOf{JobId{8}, 2, 5};
     spec.resources = {.memory = 1 << 20, .cpu_percent = 150, .processes = 64};
     spec.failure_level = Level::warn;
@@ -117,14 +117,14 @@ AttemptRow rich_attempt() {
                              .exit_code = -9,
                              .at = WallTime{1'700'000'500'000'000},
                              .matched = 2,
-                             .judge = 99};
+                             .policy_fingerprint = 99};
     attempt.late_result =
         AttemptEnd{.cause = Cause::exit, .ran = Ran::yes, .succeeded = true, .reported = true};
     attempt.rule = "E2/some_rule";
     attempt.started_on = WallTime{1'700'000'000'100'000};
     attempt.ended_on = WallTime{1'700'000'000'900'000};
-    attempt.checkpoint = {Kept::Where::here, "state"};
-    attempt.evidence = {Kept::Where::apart, {}};
+    attempt.checkpoint = {BlobRef::Where::here, "state"};
+    attempt.evidence = {BlobRef::Where::apart, {}};
     return attempt;
 }
 

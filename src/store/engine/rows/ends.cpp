@@ -13,14 +13,14 @@ void put_end(ByteWriter& out, const AttemptEnd& end) {
     flags.put(end.counted);
     flags.put(end.at.has_value());
     flags.put(end.matched != 0);
-    flags.put(end.judge != 0);
+    flags.put(end.policy_fingerprint != 0);
     out.choice(end.cause);
     out.choice(end.ran);
     out.number(flags.bits());
     out.integer(end.exit_code);
     if (end.at) out.at(*end.at);
     if (end.matched != 0) out.number(end.matched);
-    if (end.judge != 0) out.number(end.judge);
+    if (end.policy_fingerprint != 0) out.number(end.policy_fingerprint);
 }
 
 AttemptEnd get_end(ByteReader& in) {
@@ -39,7 +39,7 @@ AttemptEnd get_end(ByteReader& in) {
     end.exit_code = static_cast<std::int32_t>(in.integer());
     if (has_date) end.at = in.at<WallTime>();
     if (was_matched) end.matched = static_cast<std::uint8_t>(in.small());
-    if (has_judge) end.judge = in.number();
+    if (has_judge) end.policy_fingerprint = in.number();
     return end;
 }
 

@@ -45,7 +45,7 @@ constexpr Cause last_of(Cause) { return last_cause; }
 constexpr Effects last_of(Effects) { return Effects::once; }
 constexpr Growth last_of(Growth) { return Growth::exponential; }
 constexpr Isolation last_of(Isolation) { return Isolation::exclusive; }
-constexpr Kept::Where last_of(Kept::Where) { return Kept::Where::apart; }
+constexpr BlobRef::Where last_of(BlobRef::Where) { return BlobRef::Where::apart; }
 constexpr Level last_of(Level) { return Level::critical; }
 constexpr PolicyLevel last_of(PolicyLevel) { return PolicyLevel::server; }
 constexpr PolicyName last_of(PolicyName) { return PolicyName::forever; }

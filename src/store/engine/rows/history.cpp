@@ -15,9 +15,9 @@ constexpr std::uint32_t read_at_once_max = 1'000;
 
 std::string checkpoint_of(JobReader& reader, const JobRow& job, const AttemptRow& attempt) {
     switch (attempt.checkpoint.where) {
-        case Kept::Where::here: return attempt.checkpoint.bytes;
-        case Kept::Where::apart: return reader.large({job.id, attempt.epoch}, Large::checkpoint);
-        case Kept::Where::nowhere: break;
+        case BlobRef::Where::here: return attempt.checkpoint.bytes;
+        case BlobRef::Where::apart: return reader.large({job.id, attempt.epoch}, Large::checkpoint);
+        case BlobRef::Where::nowhere: break;
     }
     fail_corrupt("an attempt that has saved a checkpoint has none");
 }
@@ -113,7 +113,7 @@ std::string checkpoint_for(JobReader& reader, const JobRow& job, Epoch epoch,
 
 EvidenceRef evidence_of(JobReader& reader, JobId job, const AttemptRow& attempt) {
     if (!attempt.evidence.is_there()) return nullptr;
-    const bool here = attempt.evidence.where == Kept::Where::here;
+    const bool here = attempt.evidence.where == BlobRef::Where::here;
     return std::make_shared<const Evidence>(decode_evidence(
         here ? attempt.evidence.bytes : reader.large({job, attempt.epoch}, Large::evidence)));
 }

@@ -21,13 +21,13 @@ struct FillWaitFacts {
         facts.date = timer.date;
     }
     void operator()(const Ready& ready) const {
-        facts.queue_deadline = ready.stay.queue_deadline;
+        facts.queue_deadline = ready.entry.queue_deadline;
         facts.kept_until = ready.kept_until;
     }
     void operator()(const Blocked& blocked) const {
-        facts.queue_deadline = blocked.stay.queue_deadline;
+        facts.queue_deadline = blocked.entry.queue_deadline;
     }
-    void operator()(const Run& run) const { facts.kill_ordered = run.order.has_value(); }
+    void operator()(const Run& run) const { facts.kill_ordered = run.kill_cause.has_value(); }
     void operator()(const Wait& wait) const { facts.queue_deadline = wait.queue_deadline; }
     void operator()(const Outcome&) const { facts.total_deadline.reset(); }
 };
@@ -68,9 +68,9 @@ bool JobRow::is_held_by_a_person() const {
     return blocked && !blocked->on;
 }
 
-bool JobRow::wants_its_things(const PlaceRow& in) const {
+bool JobRow::wants_its_permits(const PlaceRow& in) const {
     const auto* ready = std::get_if<Ready>(&in);
-    return ready && !ready->kept_until && !things.empty();
+    return ready && !ready->kept_until && !permits.empty();
 }
 
 JobState state_of(const PlaceRow& place) { return std::visit(StateOf{}, place); }

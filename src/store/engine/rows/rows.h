@@ -30,7 +30,7 @@
 namespace perdure::store {
 
 // Something that may be large: small ones lie in the attempt's own bytes, others in `large`.
-struct Kept {
+struct BlobRef {
     enum class Where { nowhere, here, apart } where = Where::nowhere;
     std::string bytes;  // if it is here
 
@@ -54,8 +54,8 @@ struct AttemptRow {
     std::string_view rule;
     std::optional<WallTime> started_on;
     std::optional<WallTime> ended_on;
-    Kept checkpoint;
-    Kept evidence;
+    BlobRef checkpoint;
+    BlobRef evidence;
     bool unsaved = false;  // it is not, or not like this, in `attempt`
 
     SessionId session() const { return owners.back(); }
@@ -69,8 +69,8 @@ struct Avoid {
 };
 
 // A stay in ready and blocked together: promotion does not restart it (E5).
-struct Stay {
-    ClaimOrder order;
+struct QueueEntry {
+    QueuePosition order;
     ServiceTime queue_deadline;
     std::optional<Avoid> avoid;
 };
@@ -81,12 +81,12 @@ struct Timer {
     std::optional<SessionId> avoid;
 };
 struct Ready {
-    Stay stay;
-    std::optional<ServiceTime> kept_until;  // set exactly while it holds its things
+    QueueEntry entry;
+    std::optional<ServiceTime> kept_until;  // set exactly while it holds its permits
 };
 struct Blocked {
-    Stay stay;
-    std::optional<Thing> on;  // empty: held by a person
+    QueueEntry entry;
+    std::optional<Permit> on;  // empty: held by a person
 };
 struct Run {
     Epoch epoch;
@@ -94,7 +94,7 @@ struct Run {
     std::uint64_t assignment = 0;
     JobState state = JobState::starting;
     ServiceTime confirm_deadline;
-    std::optional<Cause> order;
+    std::optional<Cause> kill_cause;
     bool recalled = false;  // ordered back; then `confirm_deadline` is when it is given up (O3)
 };
 // From when on its start counts as late: at once if it was ordered back.
@@ -122,7 +122,7 @@ using ShapeId = std::int64_t;
 // What the attempts before the newest have left, so that no attempt costs more than the one before
 // it (E4). fsck makes it anew from the attempts.
 struct EarlierAttempts {
-    std::uint64_t counted_by = 0;  // mark_of() the policy that has counted
+    std::uint64_t counted_by = 0;  // fingerprint_of() the policy that has counted
     CauseCounts counts;            // of the newest attempt's generation
     Epoch checkpoint;              // the latest that saved one, of any generation; zero: none did
 
@@ -143,7 +143,7 @@ struct JobRow {
     ShapeId shape = 0;
     std::shared_ptr<const JobSpec> spec;
     BodyHash body_hash;
-    std::vector<Thing> things;
+    std::vector<Permit> permits;
     ServiceTime submitted_at;
     Epoch epoch;
     std::uint32_t generation = 1;
@@ -177,9 +177,9 @@ struct JobRow {
     bool is_held_by_a_person() const;
     // O9: its newest attempt ended as one; it should run alone next.
     bool is_suspected() const;
-    // In `ready`, and must still take its things at the claim.
-    bool wants_its_things() const { return wants_its_things(place); }
-    bool wants_its_things(const PlaceRow& in) const;
+    // In `ready`, and must still take its permits at the claim.
+    bool wants_its_permits() const { return wants_its_permits(place); }
+    bool wants_its_permits(const PlaceRow& in) const;
     // Those before it are stored, and are hardly ever asked for.
     void keep_newest_attempt();
     // The tables show it as it is. Called by the writer.

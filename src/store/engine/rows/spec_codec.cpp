@@ -24,7 +24,7 @@ void put_callbacks(ByteWriter& out, const std::vector<Callback>& callbacks) {
 void get_callbacks(ByteReader& in, std::vector<Callback>& callbacks, unsigned depth) {
     callbacks.resize(in.count());
     for (auto& callback : callbacks) {
-        callback.on = in.choice(On::end);
+        callback.on = in.choice(Trigger::end);
         callback.spec = std::make_shared<const JobSpec>(decode_nested(in.text(), depth + 1));
     }
 }
@@ -47,7 +47,7 @@ constexpr std::uint64_t usual_output_max = std::uint64_t{16} << 20;
 
 template <class Policy, class Fields>
 void show_policy(Policy& policy, Fields& fields) {
-    fields(policy.name, PolicyName::standard);
+    fields(policy.name, PolicyName::default_);
     fields(policy.retries);
     fields(policy.growth, Growth::exponential);
     fields(policy.retry_wait, seconds(1));

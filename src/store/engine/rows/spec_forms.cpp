@@ -23,7 +23,7 @@ void get_relations(ByteReader& in, JobSpec& spec,
                    const std::function<JobSpec(std::string_view)>& nested) {
     spec.callbacks.resize(in.count());
     for (auto& callback : spec.callbacks) {
-        callback.on = in.choice(On::end);
+        callback.on = in.choice(Trigger::end);
         callback.spec = std::make_shared<const JobSpec>(nested(in.text()));
     }
     spec.after.resize(in.count());

@@ -33,7 +33,7 @@ inline void get(ByteReader& in, CustomRule& rule) {
     rule.growth = in.choice(Growth::exponential);
     rule.jitter_percent = in.small();
     rule.another_worker = in.number() != 0;
-    rule.then = in.choice(Then::cancel);
+    rule.then = in.choice(LastResort::cancel);
 }
 
 inline void put(ByteWriter& out, const After& after) {
@@ -42,7 +42,7 @@ inline void put(ByteWriter& out, const After& after) {
 }
 inline void get(ByteReader& in, After& after) {
     after.job = {in.number()};
-    after.on = in.choice(On::end);
+    after.on = in.choice(Trigger::end);
 }
 
 inline void put(ByteWriter& out, const CallbackOf& of) {

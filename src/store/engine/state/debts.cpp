@@ -8,8 +8,8 @@ Debts::Debts(const Contents& contents, Pending& pending) : pending_(pending) {
     ends_.insert(contents.owed_ends.begin(), contents.owed_ends.end());
     removals_.insert(contents.owed_removals.begin(), contents.owed_removals.end());
     // A position that makes no sense is none: then some are looked at twice.
-    for (const auto& [thing, behind] : contents.owed_things)
-        things_.emplace(thing, behind < 0 || behind > contents.shape_max() ? 0 : behind);
+    for (const auto& [permit, behind] : contents.owed_permits)
+        permits_.emplace(permit, behind < 0 || behind > contents.shape_max() ? 0 : behind);
 }
 
 void Debts::owe(JobId ended) {
@@ -21,15 +21,15 @@ void Debts::pay(JobId ended) {
     if (ends_.erase(ended) > 0) pending_.change().owed_ends.insert_or_assign(ended, false);
 }
 
-void Debts::owe(const Thing& thing, ShapeId behind) {
+void Debts::owe(const Permit& permit, ShapeId behind) {
     if (zoo(Bug::debt_forgotten)) return;
-    things_.insert_or_assign(thing, behind);
-    pending_.change().owed_things.insert_or_assign(thing, behind);
+    permits_.insert_or_assign(permit, behind);
+    pending_.change().owed_permits.insert_or_assign(permit, behind);
 }
 
-void Debts::pay(const Thing& thing) {
-    if (things_.erase(thing) > 0)
-        pending_.change().owed_things.insert_or_assign(thing, std::nullopt);
+void Debts::pay(const Permit& permit) {
+    if (permits_.erase(permit) > 0)
+        pending_.change().owed_permits.insert_or_assign(permit, std::nullopt);
 }
 
 void Debts::owe_removal(JobId job) {
@@ -56,12 +56,12 @@ std::optional<JobId> Debts::next_end() { return next_of(ends_, last_end_); }
 
 std::optional<JobId> Debts::next_removal() { return next_of(removals_, last_removal_); }
 
-std::optional<Debts::OwedThing> Debts::next_thing() {
-    if (things_.empty()) return std::nullopt;
-    auto at = things_.upper_bound(last_thing_);
-    if (at == things_.end()) at = things_.begin();
-    last_thing_ = at->first;
-    return OwedThing{at->first, at->second};
+std::optional<Debts::OwedPermit> Debts::next_permit() {
+    if (permits_.empty()) return std::nullopt;
+    auto at = permits_.upper_bound(last_permit_);
+    if (at == permits_.end()) at = permits_.begin();
+    last_permit_ = at->first;
+    return OwedPermit{at->first, at->second};
 }
 
 }  // namespace perdure::store

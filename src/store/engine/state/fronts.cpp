@@ -51,7 +51,7 @@ std::uint32_t Fronts::load_max() const {
     return lines_.size() * line_min > budget ? 1 : static_cast<std::uint32_t>(line_max);
 }
 
-void Fronts::enter(ShapeId id, const ClaimOrder& order) {
+void Fronts::enter(ShapeId id, const QueuePosition& order) {
     ranking_.enter(id);
     Line& line = add(id);
     if (line.known == Known::front) {
@@ -65,7 +65,7 @@ void Fronts::enter(ShapeId id, const ClaimOrder& order) {
 }
 
 // Nobody is known there.
-void Fronts::enter_behind(ShapeId id, Line& line, const ClaimOrder& order) {
+void Fronts::enter_behind(ShapeId id, Line& line, const QueuePosition& order) {
     if (!line.end || *line.end < order) return;
     line.end.reset();
     if (line.known == Known::end) use_up(id, line);
@@ -78,7 +78,7 @@ void Fronts::use_up(ShapeId id, Line& line) {
 }
 
 // What does not find room there is behind it.
-void Fronts::enter_front(Line& line, const ClaimOrder& order) {
+void Fronts::enter_front(Line& line, const QueuePosition& order) {
     if (!line.is_all && line.end < order) return;
     auto& front = line.front;
     front.insert(std::lower_bound(front.begin(), front.end(), order, std::greater<>()), order);
@@ -91,7 +91,7 @@ void Fronts::enter_front(Line& line, const ClaimOrder& order) {
     line.end.reset();  // those who have left may have been behind the last one
 }
 
-void Fronts::leave(ShapeId id, const ClaimOrder& order) {
+void Fronts::leave(ShapeId id, const QueuePosition& order) {
     ranking_.leave(id);
     const auto found = lines_.find(id);
     if (found == lines_.end()) return;
@@ -120,7 +120,7 @@ void Fronts::update(ShapeId id, Line& line) {
 
 // Puts its head where claims look for it, or takes it away.
 void Fronts::list(ShapeId id, Line& line) {
-    std::optional<ClaimOrder> head;
+    std::optional<QueuePosition> head;
     if (line.known == Known::front && !line.front.empty()) head = line.front.back();
     if (line.known == Known::end) head = line.end;
     if (line.is_hidden) head.reset();
@@ -175,12 +175,12 @@ bool Fronts::knows_first_of(ShapeId id) const {
     return found != lines_.end() && found->second.known == Known::front;
 }
 
-std::optional<ClaimOrder> Fronts::read_from(ShapeId id) const {
+std::optional<QueuePosition> Fronts::read_from(ShapeId id) const {
     const Line& line = lines_.at(id);
     return line.known == Known::front ? std::nullopt : line.end;
 }
 
-void Fronts::read(ShapeId id, std::vector<ClaimOrder> front, bool is_all) {
+void Fronts::read(ShapeId id, std::vector<QueuePosition> front, bool is_all) {
     Line& line = add(id);
     line.tenant->unread.erase(id);
     line.known = Known::front;

@@ -35,8 +35,8 @@ public:
     Fronts(const Fronts&) = delete;
     Fronts& operator=(const Fronts&) = delete;
 
-    void enter(ShapeId id, const ClaimOrder& order);
-    void leave(ShapeId id, const ClaimOrder& order);
+    void enter(ShapeId id, const QueuePosition& order);
+    void leave(ShapeId id, const QueuePosition& order);
 
     const std::set<ShapeId>& unread(const std::string& tenant) const;
     const std::set<ShapeId>& damaged(const std::string& tenant) const;
@@ -47,9 +47,9 @@ public:
     // False: it is listed by one who has left, or not at all.
     bool knows_first_of(ShapeId id) const;
     // Behind whom to read a line: all before have left. Empty: from its beginning on.
-    std::optional<ClaimOrder> read_from(ShapeId id) const;
+    std::optional<QueuePosition> read_from(ShapeId id) const;
     // The first of a line, in order; `is_all`: there are no others.
-    void read(ShapeId id, std::vector<ClaimOrder> front, bool is_all);
+    void read(ShapeId id, std::vector<QueuePosition> front, bool is_all);
     void forget_front(ShapeId id);  // it is unread again
     void note_damaged(ShapeId id);
 
@@ -72,15 +72,15 @@ private:
         Known known = Known::front;
         bool is_all = true;  // there is nothing behind `front`
         bool is_hidden = false;
-        std::vector<ClaimOrder> front;  // the first one last
-        std::optional<ClaimOrder> end;  // how far `front` went: nobody else is before it
-        bool is_long = false;           // it is among `long_`
+        std::vector<QueuePosition> front;  // the first one last
+        std::optional<QueuePosition> end;  // how far `front` went: nobody else is before it
+        bool is_long = false;              // it is among `long_`
     };
     Line& add(ShapeId id);
     const Tenant* find_tenant(const std::string& name) const;
     std::size_t front_max() const;
-    void enter_front(Line& line, const ClaimOrder& order);
-    void enter_behind(ShapeId id, Line& line, const ClaimOrder& order);
+    void enter_front(Line& line, const QueuePosition& order);
+    void enter_behind(ShapeId id, Line& line, const QueuePosition& order);
     void use_up(ShapeId id, Line& line);
     void update(ShapeId id, Line& line);
     void list(ShapeId id, Line& line);

@@ -32,7 +32,7 @@ struct Fixture {
     std::optional<Fronts::Head> first(const Offer& offer) { return fronts.ranking().first(offer); }
 };
 
-ClaimOrder order(std::uint64_t job, std::uint8_t priority = 5) {
+QueuePosition order(std::uint64_t job, std::uint8_t priority = 5) {
     return {.priority = priority, .job = JobId{job}};
 }
 
@@ -48,7 +48,7 @@ public:
 
 private:
     struct Line {
-        std::set<ClaimOrder> jobs;
+        std::set<QueuePosition> jobs;
         bool is_hidden = false;
     };
     std::uint64_t below(std::uint64_t end) { return random_() % end; }
@@ -128,7 +128,7 @@ void Model::count(ShapeId id, int step) {
 
 void Model::enter(ShapeId id) {
     auto entered = order(++jobs_, static_cast<std::uint8_t>(below(4)));
-    entered.behind_the_first = below(8) != 0;
+    entered.in_turn = below(8) != 0;
     lines_[id].jobs.insert(entered);
     count(id, 1);
     of_.fronts.enter(id, entered);
@@ -355,7 +355,7 @@ TEST(Fronts, keep_to_their_budget_however_many_lines_there_are) {
     std::uint64_t job = 0;
     const auto shape = [&](int i) { return of.shapes.id_of({"a", std::to_string(i), "a", ""}); };
     for (int i = 0; i < 20; ++i) {
-        std::vector<ClaimOrder> front;
+        std::vector<QueuePosition> front;
         for (int j = 0; j < 400; ++j) front.push_back(order(++job));
         of.fronts.read(shape(i), front, false);
     }
@@ -376,7 +376,7 @@ TEST(Fronts, keep_to_their_budget_however_many_lines_there_are) {
 TEST(Fronts, read_on_where_a_line_was_made_shorter) {
     Fixture of;
     const auto id = of.id("a", "a");
-    std::vector<ClaimOrder> front;
+    std::vector<QueuePosition> front;
     for (std::uint64_t job = 1; job <= 1'000; ++job) front.push_back(order(job));
     of.fronts.read(id, front, true);
     for (std::uint64_t i = 1; i < 9'000; ++i)

@@ -153,14 +153,14 @@ std::optional<JobId> GroupRows::made(const CallbackOf& of) {
     return answer(&Loaded::made, name, [&](Wanted& w) { w.made.insert(name); });
 }
 
-const Loaded::Some<ShapeId>& GroupRows::shapes_blocked_on(const Thing& thing, ShapeId behind) {
-    const ThingLine at{thing, behind};
+const Loaded::Some<ShapeId>& GroupRows::shapes_blocked_on(const Permit& permit, ShapeId behind) {
+    const PermitLine at{permit, behind};
     return answer(&Loaded::shapes_blocked, at,
                   [&](Wanted& w) { w.shapes_blocked.insert_or_assign(at, shapes_read_max); });
 }
 
-void GroupRows::find_blocked(const ThingLine& line, const std::optional<ClaimOrder>& behind,
-                             const std::function<bool(const ClaimOrder&)>& is_it) {
+void GroupRows::find_blocked(const PermitLine& line, const std::optional<QueuePosition>& behind,
+                             const std::function<bool(const QueuePosition&)>& is_it) {
     auto* known = &answer(&Loaded::blocked, line, [&](Wanted& w) {
         w.blocked.insert_or_assign(line, BlockedQuery{behind, blocked_read_min});
     });
@@ -173,7 +173,7 @@ void GroupRows::find_blocked(const ThingLine& line, const std::optional<ClaimOrd
         if (known->is_all) return;
         const auto max = std::max(blocked_read_min, static_cast<std::uint32_t>(next));
         Wanted wanted;
-        std::optional<ClaimOrder> last = behind;
+        std::optional<QueuePosition> last = behind;
         if (!known->rows.empty()) last = known->rows.back();
         wanted.blocked.insert_or_assign(line, BlockedQuery{last, max});
         load(wanted);
@@ -181,7 +181,7 @@ void GroupRows::find_blocked(const ThingLine& line, const std::optional<ClaimOrd
     }
 }
 
-std::uint32_t GroupRows::wanting(const ThingLine& line, std::uint32_t enough) {
+std::uint32_t GroupRows::wanting(const PermitLine& line, std::uint32_t enough) {
     auto asked = enough;
     if (const auto known = loaded_.wanting.find(line); known != loaded_.wanting.end()) {
         const auto& [count, counted] = known->second.value();

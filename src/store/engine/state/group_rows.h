@@ -62,11 +62,11 @@ public:
     std::optional<JobId> made(const CallbackOf& of) override;
 
     // The first of them behind one; `is_all`: there are no others.
-    const Loaded::Some<ShapeId>& shapes_blocked_on(const Thing& thing, ShapeId behind);
+    const Loaded::Some<ShapeId>& shapes_blocked_on(const Permit& permit, ShapeId behind);
     // In order, until `is_it` answers true.
-    void find_blocked(const ThingLine& line, const std::optional<ClaimOrder>& behind,
-                      const std::function<bool(const ClaimOrder&)>& is_it);
-    std::uint32_t wanting(const ThingLine& line, std::uint32_t enough);
+    void find_blocked(const PermitLine& line, const std::optional<QueuePosition>& behind,
+                      const std::function<bool(const QueuePosition&)>& is_it);
+    std::uint32_t wanting(const PermitLine& line, std::uint32_t enough);
     std::vector<std::uint32_t> read_lines(const std::vector<LineQuery>& queries,
                                           const LineReader::TakeRowOf& take);
     // What retention looks for: each is one load.

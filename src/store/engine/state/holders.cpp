@@ -9,7 +9,7 @@
 namespace perdure::store {
 namespace {
 
-using Kind = Thing::Kind;
+using Kind = Permit::Kind;
 
 }  // namespace
 
@@ -29,54 +29,54 @@ void Holders::take_limit(const LimitRow& row, DamageBook& book) {
 void Holders::take_holder(const Contents::Holder& row, DamageBook& book) {
     const bool is_sound = row.slot > 0 && row.slot < Slots::odd_min;
     const auto at = is_sound ? static_cast<std::uint32_t>(row.slot) : next_odd_slot_++;
-    rows_[row.thing].take(at, row.job);
+    rows_[row.permit].take(at, row.job);
     if (!is_sound)
-        book.note({"limit_holder", row_name({row.thing.tenant, row.thing.name, row.slot}),
+        book.note({"limit_holder", row_name({row.permit.tenant, row.permit.name, row.slot}),
                    "its slot is out of bounds: it counts as taken"});
 }
 
-void Holders::hold_without_row(const Thing& thing, JobId job) {
-    rows_[thing].take(next_odd_slot_++, job);
+void Holders::hold_without_row(const Permit& permit, JobId job) {
+    rows_[permit].take(next_odd_slot_++, job);
 }
 
-void Holders::define(const Thing& limit, std::uint32_t max) {
+void Holders::define(const Permit& limit, std::uint32_t max) {
     pending_.change().limits.push_back({limit, max});
     limits_[limit] = max;
 }
 
-std::uint32_t Holders::max(const Thing& thing) const {
-    if (thing.kind == Kind::key) return zoo(Bug::key_not_checked) ? 2 : 1;
-    const auto found = limits_.find(thing);
+std::uint32_t Holders::max(const Permit& permit) const {
+    if (permit.kind == Kind::key) return zoo(Bug::key_not_checked) ? 2 : 1;
+    const auto found = limits_.find(permit);
     if (found == limits_.end()) return 0;  // not defined any more: nobody may have it
     return found->second + (zoo(Bug::limit_counts_wrong) ? 1 : 0);
 }
 
-std::uint32_t Holders::taken(const Thing& thing) const {
-    const auto found = rows_.find(thing);
+std::uint32_t Holders::taken(const Permit& permit) const {
+    const auto found = rows_.find(permit);
     return found == rows_.end() ? 0 : static_cast<std::uint32_t>(found->second.size());
 }
 
-std::uint32_t Holders::free(const Thing& thing) const {
-    const auto most = max(thing);
+std::uint32_t Holders::free(const Permit& permit) const {
+    const auto most = max(permit);
     // A limit may have been lowered below what is taken.
-    return most - std::min(most, taken(thing));
+    return most - std::min(most, taken(permit));
 }
 
-bool Holders::is_held_by(const Thing& thing, JobId job) const {
-    const auto found = rows_.find(thing);
+bool Holders::is_held_by(const Permit& permit, JobId job) const {
+    const auto found = rows_.find(permit);
     return found != rows_.end() && found->second.held_by(job);
 }
 
-void Holders::take(const Thing& thing, JobId job) {
-    auto& slots = rows_[thing];
+void Holders::take(const Permit& permit, JobId job) {
+    auto& slots = rows_[permit];
     const auto slot = slots.lowest_free();
-    if (slot > max(thing)) fail_corrupt("no slot of `" + thing.name + "` is free");
-    pending_.change().holders.push_back({HolderChange::Kind::taken, thing, slot, job});
+    if (slot > max(permit)) fail_corrupt("no slot of `" + permit.name + "` is free");
+    pending_.change().holders.push_back({HolderChange::Kind::taken, permit, slot, job});
     slots.take(slot, job);
 }
 
-bool Holders::release(const Thing& thing, JobId job) {
-    const auto found = rows_.find(thing);
+bool Holders::release(const Permit& permit, JobId job) {
+    const auto found = rows_.find(permit);
     if (found == rows_.end()) return false;
     auto& slots = found->second;
     const auto held = slots.held_by(job);
@@ -84,7 +84,7 @@ bool Holders::release(const Thing& thing, JobId job) {
     // What was held without a row of its own may have one that makes no sense.
     const bool is_odd = *held >= Slots::odd_min;
     pending_.change().holders.push_back(
-        {is_odd ? HolderChange::Kind::freed_without_slot : HolderChange::Kind::freed, thing, *held,
+        {is_odd ? HolderChange::Kind::freed_without_slot : HolderChange::Kind::freed, permit, *held,
          job});
     slots.release(*held);
     if (slots.empty()) rows_.erase(found);

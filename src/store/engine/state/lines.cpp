@@ -7,7 +7,7 @@
 namespace perdure::store {
 namespace {
 
-const ClaimOrder& order_in(const PlaceRow& ready) { return std::get<Ready>(ready).stay.order; }
+const QueuePosition& order_in(const PlaceRow& ready) { return std::get<Ready>(ready).entry.order; }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ const JobRow* Lines::changed(JobId id) const {
 bool Lines::is_where_tables_show(const JobRow& job) const {
     const auto* ready = job.in<Ready>();
     const auto* stored = job.stored ? std::get_if<Ready>(&*job.stored) : nullptr;
-    return ready && stored && ready->stay.order == stored->stay.order;
+    return ready && stored && ready->entry.order == stored->entry.order;
 }
 
 void Lines::note_move(const JobRow& job, const PlaceRow* from) {
@@ -32,14 +32,14 @@ void Lines::note_move(const JobRow& job, const PlaceRow* from) {
         if (ready->kept_until) kept_.insert(job.id);
     }
     change_blocked(job, to, true);
-    if (job.wants_its_things(to)) change_wanting(job, 1);
+    if (job.wants_its_permits(to)) change_wanting(job, 1);
 }
 
 void Lines::leave(const JobRow& job, const PlaceRow& from) {
     const auto* ready = std::get_if<Ready>(&from);
     if (ready && ready->kept_until) kept_.erase(job.id);
     change_blocked(job, from, false);
-    if (job.wants_its_things(from)) change_wanting(job, -1);
+    if (job.wants_its_permits(from)) change_wanting(job, -1);
 }
 
 void Lines::change_blocked(const JobRow& job, const PlaceRow& place, bool enters) {
@@ -47,13 +47,13 @@ void Lines::change_blocked(const JobRow& job, const PlaceRow& place, bool enters
     if (!blocked || !blocked->on) return;
     auto& entered = blocked_[{*blocked->on, job.shape}].entered;
     if (enters)
-        entered.insert(blocked->stay.order);
+        entered.insert(blocked->entry.order);
     else
-        entered.erase(blocked->stay.order);
+        entered.erase(blocked->entry.order);
 }
 
 void Lines::change_wanting(const JobRow& job, int step) {
-    for (const auto& thing : job.things) wanting_[{thing, job.shape}] += step;
+    for (const auto& permit : job.permits) wanting_[{permit, job.shape}] += step;
 }
 
 void Lines::note_written() {
@@ -65,12 +65,13 @@ void Lines::note_written() {
 }
 
 // Who is in the line and not where the tables show it, if anywhere.
-std::vector<ClaimOrder> Lines::entered(ShapeId shape, const std::optional<ClaimOrder>& behind) {
+std::vector<QueuePosition> Lines::entered(ShapeId shape,
+                                          const std::optional<QueuePosition>& behind) {
     for (; sorted_ < entered_ready_.size(); ++sorted_) {
         const auto& [of, job] = entered_ready_[sorted_];
         entered_by_shape_[of].push_back(job);
     }
-    std::vector<ClaimOrder> orders;
+    std::vector<QueuePosition> orders;
     const auto found = entered_by_shape_.find(shape);
     if (found == entered_by_shape_.end()) return orders;
     for (const auto id : found->second) {
@@ -86,11 +87,11 @@ std::vector<ClaimOrder> Lines::entered(ShapeId shape, const std::optional<ClaimO
 // A part of one line: what the tables show, and who has entered since.
 class Lines::Reading {
 public:
-    Reading(const Lines& lines, const LineQuery& query, std::vector<ClaimOrder> entered)
+    Reading(const Lines& lines, const LineQuery& query, std::vector<QueuePosition> entered)
         : lines_(lines), query_(query), entered_(std::move(entered)) {}
 
     template <class Take>
-    void take(const ClaimOrder& order, std::uint64_t read_as, const LineReader::LoadRow& load,
+    void take(const QueuePosition& order, std::uint64_t read_as, const LineReader::LoadRow& load,
               const Take& hand_over) {
         last_ = order;
         while (has_entered() && entered_[next_] < order && has_room()) take_entered(hand_over);
@@ -131,9 +132,9 @@ private:
 
     const Lines& lines_;
     LineQuery query_;
-    std::vector<ClaimOrder> entered_;
+    std::vector<QueuePosition> entered_;
     std::size_t next_ = 0;
-    std::optional<ClaimOrder> last_;
+    std::optional<QueuePosition> last_;
     bool is_cut_ = false;
     Read read_;
 };
@@ -147,14 +148,14 @@ std::vector<Lines::Read> Lines::read(const std::vector<LineQuery>& queries,
         all.emplace_back(*this, query, entered(query.shape, query.behind));
     }
     const auto take_of = [&](std::size_t at) {
-        return [&take, at](const ClaimOrder& order, std::uint64_t read_as,
+        return [&take, at](const QueuePosition& order, std::uint64_t read_as,
                            const LineReader::LoadRow& load) { take(at, order, read_as, load); };
     };
     while (!open.empty()) {
         std::vector<LineQuery> parts;
         for (const auto at : open) parts.push_back(all[at].further());
         const auto rows =
-            written_.read_lines(parts, [&](std::size_t part, const ClaimOrder& order,
+            written_.read_lines(parts, [&](std::size_t part, const QueuePosition& order,
                                            std::uint64_t read_as, const LineReader::LoadRow& load) {
                 all[open[part]].take(order, read_as, load, take_of(open[part]));
             });
@@ -168,38 +169,38 @@ std::vector<Lines::Read> Lines::read(const std::vector<LineQuery>& queries,
     return read;
 }
 
-std::optional<ShapeId> Lines::next_shape_blocked_on(const Thing& thing, ShapeId behind) {
+std::optional<ShapeId> Lines::next_shape_blocked_on(const Permit& permit, ShapeId behind) {
     std::optional<ShapeId> next;
-    const auto* part = &written_.shapes_blocked_on(thing, 0);
+    const auto* part = &written_.shapes_blocked_on(permit, 0);
     while (!part->is_all && part->rows.back() <= behind)
-        part = &written_.shapes_blocked_on(thing, part->rows.back());
+        part = &written_.shapes_blocked_on(permit, part->rows.back());
     const auto found = std::upper_bound(part->rows.begin(), part->rows.end(), behind);
     if (found != part->rows.end()) next = *found;
-    auto at = blocked_.upper_bound({thing, behind});
-    while (at != blocked_.end() && at->first.first == thing && at->second.entered.empty()) ++at;
-    if (at == blocked_.end() || at->first.first != thing) return next;
+    auto at = blocked_.upper_bound({permit, behind});
+    while (at != blocked_.end() && at->first.first == permit && at->second.entered.empty()) ++at;
+    if (at == blocked_.end() || at->first.first != permit) return next;
     return std::min(next.value_or(at->first.second), at->first.second);
 }
 
-bool Lines::has_left(const ClaimOrder& order, const Thing& thing) const {
+bool Lines::has_left(const QueuePosition& order, const Permit& permit) const {
     const auto* job = changed(order.job);
     if (!job) return false;
     const auto* blocked = job->in<Blocked>();
-    return !blocked || blocked->on != thing || blocked->stay.order != order;
+    return !blocked || blocked->on != permit || blocked->entry.order != order;
 }
 
-void Lines::find_blocked(const Thing& thing, ShapeId shape,
+void Lines::find_blocked(const Permit& permit, ShapeId shape,
                          const std::function<bool(JobId)>& is_it) {
-    auto& line = blocked_[{thing, shape}];
+    auto& line = blocked_[{permit, shape}];
     const auto entered = line.entered;  // a copy: whoever is found may be moved
     auto next = entered.begin();
     bool is_found = false;
     bool all_left = true;
-    written_.find_blocked({thing, shape}, line.left, [&](const ClaimOrder& order) {
+    written_.find_blocked({permit, shape}, line.left, [&](const QueuePosition& order) {
         while (!is_found && next != entered.end() && *next < order) is_found = is_it(next++->job);
         if (is_found) return true;
         if (next != entered.end() && *next == order) ++next;
-        if (has_left(order, thing)) {
+        if (has_left(order, permit)) {
             if (all_left) line.left = order;
             return false;
         }
@@ -210,11 +211,11 @@ void Lines::find_blocked(const Thing& thing, ShapeId shape,
     while (!is_found && next != entered.end()) is_found = is_it(next++->job);
 }
 
-std::uint32_t Lines::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
-    const auto found = wanting_.find({thing, shape});
+std::uint32_t Lines::wanting(const Permit& permit, ShapeId shape, std::uint32_t enough) {
+    const auto found = wanting_.find({permit, shape});
     const std::int64_t more = found == wanting_.end() ? 0 : found->second;
     const auto asked = enough + static_cast<std::uint32_t>(std::max<std::int64_t>(-more, 0));
-    const auto all = std::int64_t{written_.wanting({thing, shape}, asked)} + more;
+    const auto all = std::int64_t{written_.wanting({permit, shape}, asked)} + more;
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(all, 0, enough));
 }
 

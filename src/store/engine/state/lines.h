@@ -38,29 +38,29 @@ public:
     std::vector<Read> read(const std::vector<LineQuery>& queries,
                            const LineReader::TakeRowOf& take);
 
-    // The first shape behind one of which a job may be blocked on the thing.
-    std::optional<ShapeId> next_shape_blocked_on(const Thing& thing, ShapeId behind);
+    // The first shape behind one of which a job may be blocked on the permit.
+    std::optional<ShapeId> next_shape_blocked_on(const Permit& permit, ShapeId behind);
     // In the order of the line, until `is_it` answers true.
-    void find_blocked(const Thing& thing, ShapeId shape, const std::function<bool(JobId)>& is_it);
-    // How many ready jobs of this shape have yet to take the thing, or at least `enough`.
-    std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough);
-    // Jobs in `ready` that still hold their things.
+    void find_blocked(const Permit& permit, ShapeId shape, const std::function<bool(JobId)>& is_it);
+    // How many ready jobs of this shape have yet to take the permit, or at least `enough`.
+    std::uint32_t wanting(const Permit& permit, ShapeId shape, std::uint32_t enough);
+    // Jobs in `ready` that still hold their permits.
     const std::set<JobId>& kept() const { return kept_; }
     void note_kept(JobId job) { kept_.insert(job); }
 
 private:
     class Reading;
     struct BlockedLine {
-        std::set<ClaimOrder> entered;    // who was put there, or put back, by this group
-        std::optional<ClaimOrder> left;  // up to here all whom the tables show have left
+        std::set<QueuePosition> entered;    // who was put there, or put back, by this group
+        std::optional<QueuePosition> left;  // up to here all whom the tables show have left
     };
 
     const JobRow* changed(JobId id) const;
     bool is_where_tables_show(const JobRow& job) const;
-    bool has_left(const ClaimOrder& order, const Thing& thing) const;
+    bool has_left(const QueuePosition& order, const Permit& permit) const;
     void change_blocked(const JobRow& job, const PlaceRow& place, bool enters);
     void change_wanting(const JobRow& job, int step);
-    std::vector<ClaimOrder> entered(ShapeId shape, const std::optional<ClaimOrder>& behind);
+    std::vector<QueuePosition> entered(ShapeId shape, const std::optional<QueuePosition>& behind);
 
     GroupRows& written_;
     const JobsInMemory& jobs_;
@@ -70,8 +70,8 @@ private:
     std::vector<std::pair<ShapeId, JobId>> entered_ready_;
     std::unordered_map<ShapeId, std::vector<JobId>> entered_by_shape_;  // the first of them
     std::size_t sorted_ = 0;                                            // how many
-    std::map<ThingLine, BlockedLine> blocked_;
-    std::map<ThingLine, std::int64_t> wanting_;  // more than the tables show, or fewer
+    std::map<PermitLine, BlockedLine> blocked_;
+    std::map<PermitLine, std::int64_t> wanting_;  // more than the tables show, or fewer
 };
 
 }  // namespace perdure::store

@@ -11,8 +11,8 @@ namespace {
 // Of numbers that are no ids, too.
 std::int64_t as_stored(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 
-const char* holder_table(const Thing& thing) {
-    return thing.kind == Thing::Kind::key ? "key_holder" : "limit_holder";
+const char* holder_table(const Permit& permit) {
+    return permit.kind == Permit::Kind::key ? "key_holder" : "limit_holder";
 }
 
 }  // namespace
@@ -84,12 +84,12 @@ void State::note_damaged_run(const Contents::RunOf& run) {
     ++running_;
 }
 
-// Who runs has its things, whatever the rows say: nobody else may take them.
+// Who runs has its permits, whatever the rows say: nobody else may take them.
 void State::check_run(JobId id, const JobRow& job) {
-    for (const auto& thing : job.things) {
-        if (holders.is_held_by(thing, id)) continue;
-        holders.hold_without_row(thing, id);
-        book.note({holder_table(thing), row_name({thing.tenant, thing.name, "?"}),
+    for (const auto& permit : job.permits) {
+        if (holders.is_held_by(permit, id)) continue;
+        holders.hold_without_row(permit, id);
+        book.note({holder_table(permit), row_name({permit.tenant, permit.name, "?"}),
                    "job " + id.text() + " must hold it, and there is no such row", id});
     }
 }
@@ -105,11 +105,11 @@ void State::check_kept(Holding& holding) {
 }
 
 void State::check_holders(const Holding& holding) {
-    holders.for_each([&](const Thing& thing, std::uint32_t slot, JobId job) {
+    holders.for_each([&](const Permit& permit, std::uint32_t slot, JobId job) {
         if (holding.contains(job)) return;
-        RowKey key{thing.tenant, thing.name};
-        if (thing.kind == Thing::Kind::limit) key.emplace_back(std::int64_t{slot});
-        book.note({holder_table(thing), row_name(key),
+        RowKey key{permit.tenant, permit.name};
+        if (permit.kind == Permit::Kind::limit) key.emplace_back(std::int64_t{slot});
+        book.note({holder_table(permit), row_name(key),
                    "job " + job.text() + " neither runs nor keeps it: it counts as taken", job});
     });
 }

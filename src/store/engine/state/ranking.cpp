@@ -66,9 +66,9 @@ Member* Ranking::Candidates<Member>::first() {
 // --- keys ----------------------------------------------------------------------------------------
 
 // Without the turn of the queue, which all lines of a group have in common.
-Ranking::Key Ranking::key_of(const ClaimOrder& order, const Share& share) {
+Ranking::Key Ranking::key_of(const QueuePosition& order, const Share& share) {
     return {.priority = order.priority,
-            .behind_the_first = order.behind_the_first,
+            .in_turn = order.in_turn,
             .queue = {},
             .share = share.turn.rank,
             .since = order.since,
@@ -186,11 +186,11 @@ void Ranking::leave(ShapeId id) {
     if (--tenant.jobs == 0) turns_.leave(tenant.turn);
 }
 
-void Ranking::list(ShapeId id, const std::optional<ClaimOrder>& head) {
+void Ranking::list(ShapeId id, const std::optional<QueuePosition>& head) {
     Line& of = line(id);
     if (of.head == head) return;
     Share& share = *of.share;
-    std::set<std::pair<ClaimOrder, Line*>>::node_type node;
+    std::set<std::pair<QueuePosition, Line*>>::node_type node;
     if (of.head) node = share.lines.extract({*of.head, &of});
     of.head = head;
     if (head && node) {
@@ -251,7 +251,7 @@ struct Ranking::First {
     Key key = {};
 
     template <class Member>
-    void look_at(Group<Member>& group) {
+    void consider(Group<Member>& group) {
         if (group.members.empty()) return;
         const auto other = current(group);
         if (line && key < other) return;
@@ -259,19 +259,19 @@ struct Ranking::First {
         line = &line_of(group);
     }
     template <class Member>
-    void look_at(Candidates<Group<Member>>& groups) {
-        if (auto* group = groups.first()) look_at(*group);
+    void consider(Candidates<Group<Member>>& groups) {
+        if (auto* group = groups.first()) consider(*group);
     }
     // All lines of such a group have one kind and one kind of submitter: any of them tells.
     void look_if_taken(Group<Line>& group) {
         if (group.members.empty() || !matches(offer, shapes.shape(line_of(group).shape))) return;
-        look_at(group);
+        consider(group);
     }
     void look_if_taken(Candidates<Group<Line>>& groups) {
         if (auto* group = groups.first()) look_if_taken(*group);
     }
     template <class Value>
-    void look_at_kinds(ByKind<Value>& kinds) {
+    void consider_kinds(ByKind<Value>& kinds) {
         // Whoever takes some submitters' jobs alone names its kinds; without it is as many looks.
         if (offer.kinds.empty())
             for (auto& [kind, value] : kinds) look_if_taken(value);
@@ -310,7 +310,7 @@ struct Ranking::Soon {
     }
 };
 
-void Ranking::look_at(const Tenant& tenant, const Offer& offer, Soon& soon) {
+void Ranking::consider(const Tenant& tenant, const Offer& offer, Soon& soon) {
     const auto max = soon.max;
     if (offer.queues.empty() && offer.kinds.empty()) soon.add(tenant.all, max);
     for (const auto& name : offer.kinds) {
@@ -329,23 +329,23 @@ std::vector<Ranking::Head> Ranking::soon(const Offer& offer, std::size_t max) co
     Soon soon{.max = max, .heads = {}};
     const auto look_at_those_of = [&](const std::string& name) {
         const auto found = tenants_.find(name);
-        if (found != tenants_.end()) look_at(found->second, offer, soon);
+        if (found != tenants_.end()) consider(found->second, offer, soon);
     };
     look_at_those_of(offer.tenant);
     for (const auto& name : offer.other_tenants) look_at_those_of(name);
     return std::move(soon.heads);
 }
 
-void Ranking::look_at(Tenant& tenant, First& first) {
+void Ranking::consider(Tenant& tenant, First& first) {
     const auto& offer = first.offer;
     const bool takes_all = offer.kinds.empty() && offer.takes_from == TakesFrom::anybody;
     if (offer.queues.empty())
-        takes_all ? first.look_at(tenant.all) : first.look_at_kinds(tenant.kinds);
+        takes_all ? first.consider(tenant.all) : first.consider_kinds(tenant.kinds);
     for (const auto& name : offer.queues) {
         const auto at = tenant.queues.find(name);
         if (at == tenant.queues.end() || at->second.is_paused) continue;
         Queue& queue = at->second;
-        takes_all ? first.look_at(queue.all) : first.look_at_kinds(queue.kinds);
+        takes_all ? first.consider(queue.all) : first.consider_kinds(queue.kinds);
     }
 }
 
@@ -355,7 +355,7 @@ std::optional<Ranking::Head> Ranking::first(const Offer& offer) {
         const auto found = tenants_.find(name);
         if (found == tenants_.end()) return;
         First first{.shapes = shapes_, .offer = offer};
-        look_at(found->second, first);
+        consider(found->second, first);
         if (!first.line) return;
         const Head head{*first.line->head, first.line->shape};
         if (!best || tenant_goes_before(head, *best)) best = head;
@@ -369,8 +369,7 @@ bool Ranking::tenant_goes_before(const Head& a, const Head& b) {
     const auto key = [&](const Head& head) {
         const Tenant& tenant = *line(head.shape).share->queue->tenant;
         const auto& order = head.order;
-        return std::tuple(order.priority, order.behind_the_first, tenant.turn.rank, order.since,
-                          order.job);
+        return std::tuple(order.priority, order.in_turn, tenant.turn.rank, order.since, order.job);
     };
     return key(a) < key(b);
 }

@@ -32,14 +32,14 @@ namespace perdure::store {
 class Ranking {
 public:
     struct Head {
-        ClaimOrder order;
+        QueuePosition order;
         ShapeId shape = 0;
 
         friend auto operator<=>(const Head&, const Head&) = default;
     };
     struct Key {
         std::uint8_t priority = 0;
-        bool behind_the_first = true;
+        bool in_turn = true;
         TurnRank queue;
         TurnRank share;
         ServiceTime since;
@@ -57,7 +57,7 @@ public:
     void enter(ShapeId id) { add_jobs(id, 1); }
     void leave(ShapeId id);
     // Empty: nobody should find it.
-    void list(ShapeId id, const std::optional<ClaimOrder>& head);
+    void list(ShapeId id, const std::optional<QueuePosition>& head);
     // Called after it was paused or resumed in the shapes.
     void note_pause(const std::string& tenant, const std::string& queue);
     void charge(ShapeId id);  // for a claim from this line, before its job leaves
@@ -102,14 +102,14 @@ private:
         ShapeId shape = 0;
         Share* share = nullptr;
         Group<Line>* of_kind = nullptr;
-        std::optional<ClaimOrder> head;
+        std::optional<QueuePosition> head;
         std::optional<Key> at;
     };
     struct Share {
         Queue* queue = nullptr;
         Turn turn;
         std::uint64_t jobs = 0;
-        std::set<std::pair<ClaimOrder, Line*>> lines;  // that are listed, exactly
+        std::set<std::pair<QueuePosition, Line*>> lines;  // that are listed, exactly
         std::optional<Key> at;
     };
     // Of a job, and of who submitted it (U3).
@@ -143,7 +143,7 @@ private:
         ByKind<Candidates<Group<Line>>> kinds;
     };
 
-    static Key key_of(const ClaimOrder& order, const Share& share);
+    static Key key_of(const QueuePosition& order, const Share& share);
     static Key current(Line& line);
     static Key current(Share& share);
     template <class Member>
@@ -165,8 +165,8 @@ private:
     Queue& queue_of(Tenant& tenant, const Shape& shape);
     bool stands_still(const std::string& tenant, const std::string& queue) const;
     void add_jobs(ShapeId id, std::uint64_t jobs);
-    void look_at(Tenant& tenant, First& first);
-    static void look_at(const Tenant& tenant, const Offer& offer, Soon& soon);
+    void consider(Tenant& tenant, First& first);
+    static void consider(const Tenant& tenant, const Offer& offer, Soon& soon);
     bool tenant_goes_before(const Head& a, const Head& b);
 
     const Shapes& shapes_;

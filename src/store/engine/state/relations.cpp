@@ -12,9 +12,9 @@ bool is_open(const AwaitedView& view, JobId other) {
 
 }  // namespace
 
-const Input* Relations::told(JobId other, JobId waiter) const {
-    const auto found = told_.find(other);
-    if (found == told_.end()) return nullptr;
+const Input* Relations::notified(JobId other, JobId waiter) const {
+    const auto found = notified_.find(other);
+    if (found == notified_.end()) return nullptr;
     return waiter <= found->second.last ? &found->second.ended : nullptr;
 }
 
@@ -29,7 +29,7 @@ std::vector<KnownAwaited> Relations::facts(JobId job) {
     }
     known = written_.facts(job);
     for (auto& [other, facts] : known) {
-        const auto* ended = told(other, job);
+        const auto* ended = notified(other, job);
         if (!facts.ended_as && ended) facts.ended_as = ended->state;
     }
     return known;
@@ -39,7 +39,7 @@ std::vector<AwaitedView> Relations::awaited(JobId job) {
     if (const auto begun = begun_.find(job); begun != begun_.end()) return begun->second;
     auto all = written_.awaited(job);
     for (auto& view : all) {
-        const auto* ended = told(view.after.job, job);
+        const auto* ended = notified(view.after.job, job);
         if (!view.ended && ended) view.ended = *ended;
     }
     return all;
@@ -74,8 +74,8 @@ void Relations::await(NewAwaited row) {
     pending_.change().relations.emplace_back(std::in_place_type<NewAwaited>, std::move(row));
 }
 
-void Relations::tell(ToldWaiters told) {
-    const auto& [other, ended, last] = told;
+void Relations::notify(NotifiedWaiters notified) {
+    const auto& [other, ended, last] = notified;
     if (const auto joined = joined_.find(other); joined != joined_.end()) {
         for (const auto job : joined->second) {
             if (last < job) continue;
@@ -83,9 +83,9 @@ void Relations::tell(ToldWaiters told) {
                 if (is_open(view, other)) view.ended = ended;
         }
     }
-    const auto [known, is_first] = told_.try_emplace(other, told);
+    const auto [known, is_first] = notified_.try_emplace(other, notified);
     if (!is_first) known->second.last = std::max(known->second.last, last);
-    pending_.change().relations.emplace_back(std::move(told));
+    pending_.change().relations.emplace_back(std::move(notified));
 }
 
 void Relations::add(JobId parent, const AddedRow& row) {
@@ -108,7 +108,7 @@ ForgottenJob Relations::forget(JobRow job) {
 void Relations::note_written() {
     begun_.clear();
     joined_.clear();
-    told_.clear();
+    notified_.clear();
     added_.clear();
     made_.clear();
 }

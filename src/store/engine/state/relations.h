@@ -24,7 +24,7 @@ public:
     // Of a job that this group has made.
     void await(NewAwaited row);
     // Of those who still wait for it, some are told how it has ended.
-    void tell(ToldWaiters told);
+    void notify(NotifiedWaiters notified);
     void add(JobId parent, const AddedRow& row);
     void note_made(const CallbackOf& of, JobId job);
     // What goes with the job.
@@ -34,7 +34,7 @@ public:
 
 private:
     // What a waiter was told of it by this group.
-    const Input* told(JobId other, JobId waiter) const;
+    const Input* notified(JobId other, JobId waiter) const;
 
     GroupRows& written_;
     Pending& pending_;
@@ -42,7 +42,7 @@ private:
     // Of this group.
     std::map<JobId, std::vector<AwaitedView>> begun_;  // what its new jobs wait for
     std::map<JobId, std::vector<JobId>> joined_;       // those of them that wait for this one
-    std::map<JobId, ToldWaiters> told_;                // by the one that has ended
+    std::map<JobId, NotifiedWaiters> notified_;        // by the one that has ended
     std::map<JobId, std::vector<AddedRow>> added_;
     std::map<MadeName, JobId> made_;
 };

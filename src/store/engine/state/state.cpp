@@ -31,9 +31,9 @@ std::size_t size_of(const JobSpec& spec) {
 
 }  // namespace
 
-bool State::holds_its_things(const JobRow& job) const {
-    return std::all_of(job.things.begin(), job.things.end(),
-                       [&](const Thing& t) { return holders.is_held_by(t, job.id); });
+bool State::holds_its_permits(const JobRow& job) const {
+    return std::all_of(job.permits.begin(), job.permits.end(),
+                       [&](const Permit& t) { return holders.is_held_by(t, job.id); });
 }
 
 JobRow* State::loaded(JobId id) {
@@ -67,7 +67,7 @@ JobRow* State::readable(JobId id) {
     return found.value_or(nullptr);
 }
 
-std::optional<JobRow*> State::look_for(JobId id) {
+std::optional<JobRow*> State::find_job(JobId id) {
     return book.unless_damaged([&] { return job(id); }, [&] { return damaged_job(id); });
 }
 
@@ -106,7 +106,7 @@ State::RunMark State::mark_of(const JobRow& job, const Run& run) {
 void State::index(const JobRow& job, int step) {
     shapes.add(job.shape, state_of(job), step);
     if (const auto* ready = job.in<Ready>()) {
-        const auto& order = ready->stay.order;
+        const auto& order = ready->entry.order;
         return step > 0 ? fronts.enter(job.shape, order) : fronts.leave(job.shape, order);
     }
     const auto* run = job.in<Run>();
@@ -166,13 +166,13 @@ void State::keep(JobRow& job, AttemptRow& attempt, Large kind, const std::string
     auto& changes = pending.change().large;
     auto& kept = kind == Large::checkpoint ? attempt.checkpoint : attempt.evidence;
     const AttemptKey key{job.id, attempt.epoch};
-    if (kept.where == Kept::Where::apart) changes.push_back({key, kind, std::nullopt});
+    if (kept.where == BlobRef::Where::apart) changes.push_back({key, kind, std::nullopt});
     if (!bytes) {
         kept = {};
     } else if (bytes->size() <= inline_max) {
-        kept = {Kept::Where::here, *bytes};
+        kept = {BlobRef::Where::here, *bytes};
     } else {
-        kept = {Kept::Where::apart, {}};
+        kept = {BlobRef::Where::apart, {}};
         changes.push_back({key, kind, *bytes});
     }
     attempt.unsaved = true;
@@ -317,7 +317,7 @@ bool State::has_work() const {
                                  0;
 }
 
-void State::hear_nobody() {
+void State::await_heartbeats() {
     for (const auto& [id, row] : sessions_) unheard.insert(id);
 }
 

@@ -67,7 +67,7 @@ public:
     std::vector<Recovery> recoveries;
     std::vector<Fronts::Head> promoted;  // jobs that came back into `ready` from `blocked`
     std::uint32_t lines_read = 0;        // whose fronts claims had to read
-    std::deque<JobId> ended;             // and somebody waits for it; see settle_ends()
+    std::deque<JobId> ended;             // and somebody waits for it; see run_end_effects()
     // How many rows it may still touch that no change has named; what is beyond is owed (C8).
     std::uint32_t room = 0;
     void spend(std::size_t rows) {
@@ -78,7 +78,7 @@ public:
     bool is_paused(const JobRow& job) const {
         return shapes.is_paused(job.spec->tenant, job.spec->queue);
     }
-    bool holds_its_things(const JobRow& job) const;
+    bool holds_its_permits(const JobRow& job) const;
     ZooRows zoo_rows;
 
     // The last job that was looked for or changed: whose rows they are, if something fails.
@@ -92,7 +92,7 @@ public:
     // Nothing if the row cannot be understood, for those who can go on without it.
     JobRow* readable(JobId id);
     // Nothing if the row cannot be understood, null if there is none.
-    std::optional<JobRow*> look_for(JobId id);
+    std::optional<JobRow*> find_job(JobId id);
     JobRow& add(JobRow job);
     JobRow& add_ready(JobId id, const LineReader::LoadRow& load);
     JobRow* loaded(JobId id);  // if it is in memory
@@ -160,7 +160,7 @@ public:
     // Sessions of which this life of the server has heard nothing: what they were told by the last
     // one may be lost.
     std::set<SessionId> unheard;
-    void hear_nobody();
+    void await_heartbeats();
 
     // Sessions.
     const SessionRow* session(SessionId id) const;

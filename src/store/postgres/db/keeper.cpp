@@ -10,7 +10,7 @@ namespace {
 constexpr const char* is_there =
     "SELECT pid FROM pg_stat_activity WHERE pid = ? AND backend_start::text = ?";
 constexpr int looks_max = 30;
-constexpr int look_again_ms = 100;
+constexpr int poll_interval_ms = 100;
 
 }  // namespace
 
@@ -68,7 +68,7 @@ void Keeper::end_own_backend(Connection& connection) {
 void Keeper::wait_for_holder(Connection& connection, const Cell& cell) {
     sql::Statement holder(connection, is_there);
     for (int looks = 0; looks < looks_max; ++looks) {
-        if (looks > 0) ::poll(nullptr, 0, look_again_ms);
+        if (looks > 0) ::poll(nullptr, 0, poll_interval_ms);
         if (!holder.query({cell.backend, cell.backend_start}).next()) return;
     }
     throw Failure{error(Errc::conflict,

@@ -56,21 +56,21 @@ std::vector<std::uint32_t> PostgresLines::read_lines(const std::vector<LineQuery
 }
 
 std::uint32_t PostgresLines::read_line(const LineQuery& query, const TakeRow& take) {
-    return read_lines({query}, [&](std::size_t, const ClaimOrder& order, std::uint64_t read_as,
+    return read_lines({query}, [&](std::size_t, const QueuePosition& order, std::uint64_t read_as,
                                    const LoadRow& load) { take(order, read_as, load); })
         .front();
 }
 
 // These three are asked for in sets (load_many.h), and never one by one.
-std::vector<ShapeId> PostgresLines::shapes_blocked_on(const Thing&, ShapeId, std::uint32_t) {
+std::vector<ShapeId> PostgresLines::shapes_blocked_on(const Permit&, ShapeId, std::uint32_t) {
     PERDURE_ASSERT(!"asked for one by one");
     return {};
 }
-void PostgresLines::find_blocked(const Thing&, ShapeId, const std::optional<ClaimOrder>&,
-                                 const std::function<bool(const ClaimOrder&)>&) {
+void PostgresLines::find_blocked(const Permit&, ShapeId, const std::optional<QueuePosition>&,
+                                 const std::function<bool(const QueuePosition&)>&) {
     PERDURE_ASSERT(!"asked for one by one");
 }
-std::uint32_t PostgresLines::wanting(const Thing&, ShapeId, std::uint32_t) {
+std::uint32_t PostgresLines::wanting(const Permit&, ShapeId, std::uint32_t) {
     PERDURE_ASSERT(!"asked for one by one");
     return 0;
 }

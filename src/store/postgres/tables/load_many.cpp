@@ -320,11 +320,11 @@ void LoadMany::load_made(const Wanted& wanted, Loaded& into) {
     });
 }
 
-void LoadMany::load_things(const Wanted& wanted, Loaded& into) {
+void LoadMany::load_permits(const Wanted& wanted, Loaded& into) {
     for (const auto& [line, max] : wanted.shapes_blocked) {
-        const auto& [thing, behind] = line;
+        const auto& [permit, behind] = line;
         shapes_blocked_.send(
-            {thing.tenant, code(thing.kind), thing.name, behind, max},
+            {permit.tenant, code(permit.kind), permit.name, behind, max},
             [&into, &at = line, most = max](ResultPtr result) {
                 std::vector<ShapeId> shapes;
                 for (ResultRows rows(std::move(result)); rows.next();)
@@ -335,8 +335,8 @@ void LoadMany::load_things(const Wanted& wanted, Loaded& into) {
             });
     }
     for (const auto& [line, enough] : wanted.wanting) {
-        const auto& [thing, shape] = line;
-        wanting_.send({thing.tenant, code(thing.kind), thing.name, shape, enough},
+        const auto& [permit, shape] = line;
+        wanting_.send({permit.tenant, code(permit.kind), permit.name, shape, enough},
                       [&into, &at = line, most = enough](ResultPtr result) {
                           ResultRows rows(std::move(result));
                           const auto count = rows.next() ? rows.number(0) : 0;
@@ -346,9 +346,9 @@ void LoadMany::load_things(const Wanted& wanted, Loaded& into) {
                       });
     }
     for (const auto& [line, query] : wanted.blocked) {
-        const auto& [thing, shape] = line;
+        const auto& [permit, shape] = line;
         const sql::Behind from(query.behind);
-        blocked_.send({thing.tenant, code(thing.kind), thing.name, shape, from.rank, from.since,
+        blocked_.send({permit.tenant, code(permit.kind), permit.name, shape, from.rank, from.since,
                        from.job, query.max},
                       [&into, &at = line, most = query.max](ResultPtr result) {
                           auto& known = into.blocked[at].value();
@@ -370,7 +370,7 @@ void LoadMany::load(const Wanted& wanted, Loaded& into) {
     load_relations(wanted, into);
     load_waiters(wanted, into);
     load_made(wanted, into);
-    load_things(wanted, into);
+    load_permits(wanted, into);
     connection_.collect();
     take_jobs(wanted.jobs, into.jobs);
 }

@@ -18,7 +18,7 @@ public:
     LoadMany(Connection& connection, sql::Loader& load);
 
     void load(const Wanted& wanted, Loaded& into);
-    // Those that run, or keep their things: what a keeper must know at its start.
+    // Those that run, or keep their permits: what a keeper must know at its start.
     void load_running(LoadedRows<JobId, std::optional<JobRow>>& into);
 
 private:
@@ -37,7 +37,7 @@ private:
     void load_relations(const Wanted& wanted, Loaded& into);
     void load_waiters(const Wanted& wanted, Loaded& into);
     void load_made(const Wanted& wanted, Loaded& into);
-    void load_things(const Wanted& wanted, Loaded& into);
+    void load_permits(const Wanted& wanted, Loaded& into);
 
     Connection& connection_;
     sql::Loader& load_;

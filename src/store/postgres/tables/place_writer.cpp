@@ -128,7 +128,7 @@ void PlaceWriter::save(Connection& connection, const std::vector<JobRow*>& jobs)
     std::vector<const JobRow*> from_lines;
     for (const auto* job : jobs) {
         if (!job->stored) continue;
-        if (may_leave_in_a_stretch(*job)) {
+        if (may_leave_in_a_range(*job)) {
             erase_notes(*job, std::get<Ready>(*job->stored));
             from_lines.push_back(job);
         } else {
@@ -158,37 +158,37 @@ void PlaceWriter::save_one_by_one(Connection& connection, const std::vector<JobR
     at = {};
 }
 
-bool PlaceWriter::may_leave_in_a_stretch(const JobRow& job) const {
+bool PlaceWriter::may_leave_in_a_range(const JobRow& job) const {
     return job.read_as > unchanged_since_ && std::holds_alternative<Ready>(*job.stored);
 }
 
 void PlaceWriter::leave_lines(Connection& connection, std::vector<const JobRow*>& jobs) {
-    for (const auto& stretch : sql::stretches_of(jobs)) leave(connection, stretch);
+    for (const auto& range : sql::stretches_of(jobs)) leave(connection, range);
 }
 
-void PlaceWriter::leave(Connection& connection, const sql::Stretch& stretch) {
-    const auto& first = std::get<Ready>(*stretch.first->stored).stay.order;
-    const auto& last = std::get<Ready>(*stretch.last->stored).stay.order;
+void PlaceWriter::leave(Connection& connection, const sql::LineRange& range) {
+    const auto& first = std::get<Ready>(*range.first->stored).entry.order;
+    const auto& last = std::get<Ready>(*range.last->stored).entry.order;
     // Most got in line in the same tick, with the same priority.
     const bool are_alike = rank_of(first) == rank_of(last) && first.since == last.since;
-    const auto shape = stretch.first->shape;
+    const auto shape = range.first->shape;
     if (are_alike) {
         const Numbers numbers{shape,           rank_of(first), first.since.us,
-                              bits(first.job), bits(last.job), stretch.jobs};
+                              bits(first.job), bits(last.job), range.jobs};
         return connection.send(leave_like_stretch_, numbers.parameters());
     }
     const Numbers numbers{shape,         rank_of(first), first.since.us, bits(first.job),
-                          rank_of(last), last.since.us,  bits(last.job), stretch.jobs};
+                          rank_of(last), last.since.us,  bits(last.job), range.jobs};
     connection.send(leave_stretch_, numbers.parameters());
 }
 
 // What is noted elsewhere about a job in line.
 void PlaceWriter::erase_notes(const JobRow& job, const Ready& ready) {
-    const auto& order = ready.stay.order;
+    const auto& order = ready.entry.order;
     if (!sql::is_in_first_line(job, order)) leave_line_.add({job.id});
-    if (!job.wants_its_things(ready)) return;
-    for (const auto& thing : job.things)
-        leave_want_.add({thing.tenant, code(thing.kind), thing.name, job.shape, job.id});
+    if (!job.wants_its_permits(ready)) return;
+    for (const auto& permit : job.permits)
+        leave_want_.add({permit.tenant, code(permit.kind), permit.name, job.shape, job.id});
 }
 
 void PlaceWriter::leave(const JobRow& job) {
@@ -196,7 +196,7 @@ void PlaceWriter::leave(const JobRow& job) {
         case Place::timer: return leave_timer_.add({job.id});
         case Place::ready: {
             const auto& ready = std::get<Ready>(*job.stored);
-            const auto& order = ready.stay.order;
+            const auto& order = ready.entry.order;
             leave_ready_.add({job.shape, rank_of(order), order.since, job.id});
             return erase_notes(job, ready);
         }
@@ -229,17 +229,18 @@ void PlaceWriter::enter(JobRow& job) {
 }
 
 void PlaceWriter::insert_ready(const JobRow& job, const Ready& ready, std::string_view life) {
-    const auto& order = ready.stay.order;
+    const auto& order = ready.entry.order;
     const auto rank = rank_of(order);
-    const auto wake = wake_at(job).value_or(ready.stay.queue_deadline);
+    const auto wake = wake_at(job).value_or(ready.entry.queue_deadline);
     unchanged_since_ = rows_read_;
-    ready_.add({job.shape, rank, order.since, job.id, ready.stay.queue_deadline, ready.kept_until,
-                sql::avoided(ready.stay), sql::avoided_until(ready.stay), wake, Value::blob(life)});
+    ready_.add({job.shape, rank, order.since, job.id, ready.entry.queue_deadline, ready.kept_until,
+                sql::avoided(ready.entry), sql::avoided_until(ready.entry), wake,
+                Value::blob(life)});
     if (!sql::is_in_first_line(job, order)) line_.add({job.id, rank, order.since});
     add_wake(wake, job.shape, rank, order.since);
-    if (!job.wants_its_things()) return;
-    for (const auto& thing : job.things)
-        want_.add({thing.tenant, code(thing.kind), thing.name, job.shape, job.id});
+    if (!job.wants_its_permits()) return;
+    for (const auto& permit : job.permits)
+        want_.add({permit.tenant, code(permit.kind), permit.name, job.shape, job.id});
 }
 
 void PlaceWriter::add_wake(ServiceTime wake_at, ShapeId shape, std::int64_t rank,
@@ -258,16 +259,16 @@ void PlaceWriter::insert(const JobRow& job) {
     } else if (const auto* timer = job.in<Timer>()) {
         timer_.add({job.id, timer->due, timer->date, timer->avoid, wake_at(job), bytes});
     } else if (const auto* blocked = job.in<Blocked>()) {
-        const auto& stay = blocked->stay;
+        const auto& entry = blocked->entry;
         const Value kind = blocked->on ? Value(code(blocked->on->kind)) : Value(nullptr);
         const Value name = blocked->on ? Value(blocked->on->name) : Value(nullptr);
-        blocked_.add({job.id, job.spec->tenant, kind, name, job.shape, rank_of(stay.order),
-                      stay.order.since, stay.queue_deadline, sql::avoided(stay),
-                      sql::avoided_until(stay), wake_at(job), bytes});
+        blocked_.add({job.id, job.spec->tenant, kind, name, job.shape, rank_of(entry.order),
+                      entry.order.since, entry.queue_deadline, sql::avoided(entry),
+                      sql::avoided_until(entry), wake_at(job), bytes});
     } else if (const auto* wait = job.in<Wait>()) {
         wait_.add({job.id, wait->queue_deadline, wake_at(job), bytes});
     } else if (const auto* run = job.in<Run>()) {
-        const auto ordered = run->recalled ? std::optional(Cause::evicted) : run->order;
+        const auto ordered = run->recalled ? std::optional(Cause::evicted) : run->kill_cause;
         const Value order = ordered ? Value(code(*ordered)) : Value(nullptr);
         run_.add({job.id, run->epoch.value, run->session, run->assignment, code(run->state),
                   run->confirm_deadline, order, wake_at(job), bytes});
@@ -320,7 +321,7 @@ void PlaceWriter::take_notes(Connection& connection, const std::vector<TakenNote
 }
 
 // Faster than they are written, so that they cannot pile up.
-void PlaceWriter::tidy_wakes(Connection& connection) {
+void PlaceWriter::tidy_ready_deadlines(Connection& connection) {
     const auto batch = static_cast<std::int64_t>(2 * wakes_written_.size() + 8);
     wakes_written_.clear();
     last_wake_ = {};

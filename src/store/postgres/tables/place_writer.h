@@ -27,7 +27,7 @@ public:
     void forget(Connection& connection, const std::vector<ForgottenJob>& jobs);
     void take_notes(Connection& connection, const std::vector<TakenNote>& notes);
     // Removes what stands for no job any more, a piece at a time.
-    void tidy_wakes(Connection& connection);
+    void tidy_ready_deadlines(Connection& connection);
 
     // A row of a line was read: its number, for JobRow::read_as.
     std::uint64_t next_read() { return ++rows_read_; }
@@ -35,10 +35,10 @@ public:
 private:
     using Wake = std::tuple<std::int64_t, ShapeId, std::int64_t, std::int64_t>;
 
-    bool may_leave_in_a_stretch(const JobRow& job) const;
+    bool may_leave_in_a_range(const JobRow& job) const;
     void leave(const JobRow& job);
     void leave_lines(Connection& connection, std::vector<const JobRow*>& jobs);
-    void leave(Connection& connection, const sql::Stretch& stretch);
+    void leave(Connection& connection, const sql::LineRange& range);
     void erase_notes(const JobRow& job, const Ready& ready);
     void send_leaving(Connection& connection);
     void enter(JobRow& job);

@@ -33,7 +33,7 @@ PostgresTables::PostgresTables(Connection& connection, Keeper& keeper, DamageBoo
       old_keys_(connection,
                 "SELECT tenant, key FROM idempotency WHERE kept_until <= ?"
                 " ORDER BY kept_until LIMIT ?"),
-      leftovers_(connection, count_leftovers) {}
+      unremoved_(connection, count_leftovers) {}
 
 std::optional<JobRow> PostgresTables::KnownJobs::job(JobId id) {
     const auto found = ahead.find(id);
@@ -75,7 +75,7 @@ void PostgresTables::write(WriteSet& set, JobId& at) {
     small_.remove(connection_, set.leftovers);
     places_.take_notes(connection_, set.notes);
     small_.write_others(connection_, set);
-    if (set.tidy) places_.tidy_wakes(connection_);
+    if (set.tidy) places_.tidy_ready_deadlines(connection_);
     set.clear();
 }
 
@@ -106,7 +106,7 @@ std::vector<KeyName> PostgresTables::old_keys(ServiceTime now, std::uint32_t max
 }
 
 std::uint32_t PostgresTables::leftovers(JobId job, std::uint32_t enough) {
-    auto row = leftovers_.query({job, enough});
+    auto row = unremoved_.query({job, enough});
     const auto count = row.next() ? row.number(0) : 0;
     return static_cast<std::uint32_t>(std::min<std::int64_t>(count, enough));
 }

@@ -78,7 +78,7 @@ private:
     GroupRow group_;
     std::map<ServerId, ServerRow> servers_;
     ServiceRow service_;
-    sql::Statement has_job_, to_forget_, old_keys_, leftovers_;
+    sql::Statement has_job_, to_forget_, old_keys_, unremoved_;
     bool one_by_one_ = false;
 };
 

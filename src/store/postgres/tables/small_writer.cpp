@@ -63,7 +63,7 @@ constexpr const char* remove_leftovers =
     " ORDER BY generation, number LIMIT greatest(0, $2 - (SELECT count(*) FROM a)"
     " - (SELECT count(*) FROM l) - (SELECT count(*) FROM r))))";
 
-Text tell_waiters() {
+Text notify_waiters() {
     return {.sql =
                 "UPDATE awaited SET state = $1, ended = $2 WHERE other = $3"
                 " AND state IS NULL AND job <= $4",
@@ -109,10 +109,10 @@ SmallWriter::SmallWriter()
       pay_end_(dropping("owed_end", "job")),
       owe_removal_(put_of("owed_removal", "job", {}), "n"),
       pay_removal_(dropping("owed_removal", "job")),
-      owe_thing_(put_of("owed_thing", "tenant, kind, name", {"behind"}), "tntn"),
-      pay_thing_(drop_of_keys("owed_thing", "t, k, n",
-                              "r.tenant = k.t AND r.kind = k.k AND r.name = k.n", 3),
-                 "tnt"),
+      owe_permit_(put_of("owed_thing", "tenant, kind, name", {"behind"}), "tntn"),
+      pay_permit_(drop_of_keys("owed_thing", "t, k, n",
+                               "r.tenant = k.t AND r.kind = k.k AND r.name = k.n", 3),
+                  "tnt"),
       shape_(put_of("shape", "id", {"tenant", "queue", "kind", "share", "submitter"}), "nttttn"),
       tally_(put_of("tally", "shape",
                     {"scheduled", "ready", "blocked", "starting", "running", "waiting", "succeeded",
@@ -133,8 +133,8 @@ SmallWriter::SmallWriter()
                                    " r.session = k.s",
                                    4),
                       "tnnn"),
-      tell_(tell_waiters()),
-      leftovers_{.sql = remove_leftovers, .types = {type_int8, type_int8}} {}
+      notify_(notify_waiters()),
+      unremoved_{.sql = remove_leftovers, .types = {type_int8, type_int8}} {}
 
 void SmallWriter::write_rows_of_jobs(Connection& connection, const WriteSet& set) {
     write(connection, set.large);
@@ -162,15 +162,15 @@ void SmallWriter::write(Connection& connection, const std::vector<LargeChange>& 
 
 // All free before anybody takes: what was taken and freed in one group has no row.
 void SmallWriter::write(Connection& connection, const std::vector<HolderChange>& changes) {
-    std::map<std::pair<Thing, std::uint32_t>, HolderNet> rows;
+    std::map<std::pair<Permit, std::uint32_t>, HolderNet> rows;
     for (const auto& change : changes) {
         if (change.kind == HolderChange::Kind::freed_without_slot) {
-            const auto& thing = change.thing;
-            if (thing.kind == Thing::Kind::limit)
-                free_odd_.add({thing.tenant, thing.name, change.job});
+            const auto& permit = change.permit;
+            if (permit.kind == Permit::Kind::limit)
+                free_odd_.add({permit.tenant, permit.name, change.job});
             continue;
         }
-        auto& row = rows[{change.thing, change.slot}];
+        auto& row = rows[{change.permit, change.slot}];
         if (change.kind == HolderChange::Kind::taken) {
             if (row.after) fail_corrupt("a key or limit is taken twice in one group");
             row.after = change.job;
@@ -181,12 +181,12 @@ void SmallWriter::write(Connection& connection, const std::vector<HolderChange>&
         }
     }
     for (const auto& [name, row] : rows) {
-        const auto& [thing, slot] = name;
-        const bool is_key = thing.kind == Thing::Kind::key;
-        if (row.before && is_key) free_key_.add({thing.tenant, thing.name, *row.before});
-        if (row.before && !is_key) free_limit_.add({thing.tenant, thing.name, slot, *row.before});
-        if (row.after && is_key) take_key_.add({thing.tenant, thing.name, *row.after});
-        if (row.after && !is_key) take_limit_.add({thing.tenant, thing.name, slot, *row.after});
+        const auto& [permit, slot] = name;
+        const bool is_key = permit.kind == Permit::Kind::key;
+        if (row.before && is_key) free_key_.add({permit.tenant, permit.name, *row.before});
+        if (row.before && !is_key) free_limit_.add({permit.tenant, permit.name, slot, *row.before});
+        if (row.after && is_key) take_key_.add({permit.tenant, permit.name, *row.after});
+        if (row.after && !is_key) take_limit_.add({permit.tenant, permit.name, slot, *row.after});
     }
     for (auto* many : {&free_key_, &free_limit_, &free_odd_, &take_key_, &take_limit_})
         many->send(connection);
@@ -212,18 +212,18 @@ void SmallWriter::add(const NewMade& made) {
 }
 
 // Those that were added before it are told as well, and none that come later.
-void SmallWriter::tell(Connection& connection, const ToldWaiters& told) {
+void SmallWriter::notify(Connection& connection, const NotifiedWaiters& notified) {
     send_relations(connection);
-    const auto ended = encode(told.ended);
-    const auto state = big_endian(code(told.ended.state));
-    const auto other = big_endian(static_cast<std::int64_t>(told.other.value));
-    const auto last = big_endian(static_cast<std::int64_t>(told.last.value));
+    const auto ended = encode(notified.ended);
+    const auto state = big_endian(code(notified.ended.state));
+    const auto other = big_endian(static_cast<std::int64_t>(notified.other.value));
+    const auto last = big_endian(static_cast<std::int64_t>(notified.last.value));
     Parameters parameters;
     parameters.add({state.data(), state.size()});
     parameters.add(ended);
     parameters.add({other.data(), other.size()});
     parameters.add({last.data(), last.size()});
-    connection.send(tell_, parameters);
+    connection.send(notify_, parameters);
 }
 
 void SmallWriter::send_relations(Connection& connection) {
@@ -232,8 +232,8 @@ void SmallWriter::send_relations(Connection& connection) {
 
 void SmallWriter::write(Connection& connection, const std::vector<RelationChange>& changes) {
     for (const auto& change : changes) {
-        if (const auto* told = std::get_if<ToldWaiters>(&change)) {
-            tell(connection, *told);
+        if (const auto* notified = std::get_if<NotifiedWaiters>(&change)) {
+            notify(connection, *notified);
         } else if (const auto* awaited = std::get_if<NewAwaited>(&change)) {
             add(*awaited);
         } else if (const auto* added = std::get_if<NewAdded>(&change)) {
@@ -283,7 +283,7 @@ void SmallWriter::remove(Connection& connection, const std::vector<LeftoverPiece
         Parameters parameters;
         parameters.add({id.data(), id.size()});
         parameters.add({most.data(), most.size()});
-        connection.send(leftovers_, parameters);
+        connection.send(unremoved_, parameters);
     }
 }
 
@@ -292,14 +292,14 @@ void SmallWriter::write_debts(Connection& connection, const WriteSet& set) {
     for (const auto& [job, is_owed] : set.owed_ends) (is_owed ? owe_end_ : pay_end_).add({job});
     for (const auto& [job, is_owed] : set.owed_removals)
         (is_owed ? owe_removal_ : pay_removal_).add({job});
-    for (const auto& [thing, behind] : set.owed_things) {
+    for (const auto& [permit, behind] : set.owed_permits) {
         if (behind)
-            owe_thing_.add({thing.tenant, code(thing.kind), thing.name, *behind});
+            owe_permit_.add({permit.tenant, code(permit.kind), permit.name, *behind});
         else
-            pay_thing_.add({thing.tenant, code(thing.kind), thing.name});
+            pay_permit_.add({permit.tenant, code(permit.kind), permit.name});
     }
     for (auto* many :
-         {&owe_end_, &pay_end_, &owe_removal_, &pay_removal_, &owe_thing_, &pay_thing_})
+         {&owe_end_, &pay_end_, &owe_removal_, &pay_removal_, &owe_permit_, &pay_permit_})
         many->send(connection);
 }
 
@@ -355,7 +355,7 @@ void SmallWriter::write_others(Connection& connection, const WriteSet& set) {
     std::map<KeyName, bool> pauses;
     for (const auto& pause : set.pauses) pauses[{pause.tenant, pause.queue}] = pause.paused;
     for (const auto& [name, paused] : pauses) pause_.add({name.first, name.second, paused});
-    std::map<Thing, std::int64_t> limits;
+    std::map<Permit, std::int64_t> limits;
     for (const auto& row : set.limits) limits[row.limit] = row.max;
     for (const auto& [limit, max] : limits) limit_.add({limit.tenant, limit.name, max});
     for (auto* many : {&shape_, &tally_, &pause_, &limit_}) many->send(connection);

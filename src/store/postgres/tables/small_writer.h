@@ -26,7 +26,7 @@ private:
     void add(const NewAwaited& row);
     void add(const NewAdded& added);
     void add(const NewMade& made);
-    void tell(Connection& connection, const ToldWaiters& told);
+    void notify(Connection& connection, const NotifiedWaiters& notified);
     void send_relations(Connection& connection);
     void write_ledger(Connection& connection, const WriteSet& set);
     void write_keys(Connection& connection, const WriteSet& set);
@@ -38,9 +38,9 @@ private:
     Many take_key_, take_limit_, free_key_, free_limit_, free_odd_;
     Many awaited_, added_, made_, ledger_, drop_key_, put_key_;
     Many gone_awaited_, gone_added_, gone_made_;
-    Many owe_end_, pay_end_, owe_removal_, pay_removal_, owe_thing_, pay_thing_;
+    Many owe_end_, pay_end_, owe_removal_, pay_removal_, owe_permit_, pay_permit_;
     Many shape_, tally_, pause_, limit_, session_, directory_, gone_session_, gone_directory_;
-    Text tell_, leftovers_;
+    Text notify_, unremoved_;
 };
 
 }  // namespace perdure::store::postgres

@@ -56,7 +56,7 @@ void read_ready_shapes(Database& database, Contents& contents) {
 }
 
 void read_holders(Database& database, Contents& contents) {
-    using Kind = Thing::Kind;
+    using Kind = Permit::Kind;
     Statement limits(database, "SELECT tenant, name, max FROM limit_max");
     auto limit = limits.query({});
     while (limit.next())
@@ -79,12 +79,12 @@ void read_debts(Database& database, Contents& contents) {
     Statement removals(database, "SELECT job FROM owed_removal");
     auto removal = removals.query({});
     while (removal.next()) contents.owed_removals.emplace_back(removal.bits(0));
-    Statement things(database, "SELECT tenant, kind, name, behind FROM owed_thing");
-    auto thing = things.query({});
-    while (thing.next()) {
-        const auto kind = thing.number(1) == 0 ? Thing::Kind::key : Thing::Kind::limit;
-        contents.owed_things.emplace_back(Thing{kind, thing.text(0), thing.text(2)},
-                                          thing.number(3));
+    Statement permits(database, "SELECT tenant, kind, name, behind FROM owed_thing");
+    auto permit = permits.query({});
+    while (permit.next()) {
+        const auto kind = permit.number(1) == 0 ? Permit::Kind::key : Permit::Kind::limit;
+        contents.owed_permits.emplace_back(Permit{kind, permit.text(0), permit.text(2)},
+                                           permit.number(3));
     }
 }
 

@@ -46,22 +46,23 @@ SessionRow session_of(const Found& row) {
 }
 
 // Columns rank, since, queue_deadline from `first` on; avoid and avoid_until at `avoid`.
-Stay stay_of(const Found& row, int first, int avoid, JobId job) {
+QueueEntry entry_of(const Found& row, int first, int avoid, JobId job) {
     const auto rank = row.number(first);
     if (rank < 0 || rank > 2 * UINT8_MAX + 1) fail_corrupt("a stored rank is out of bounds");
-    Stay stay{.order = {.priority = static_cast<std::uint8_t>(rank / 2),
-                        .behind_the_first = rank % 2 == 1,
-                        .since = row.at<ServiceTime>(first + 1),
-                        .job = job},
-              .queue_deadline = row.at<ServiceTime>(first + 2)};
-    if (!row.is_null(avoid)) stay.avoid = Avoid{row.session(avoid), row.at<ServiceTime>(avoid + 1)};
-    return stay;
+    QueueEntry entry{.order = {.priority = static_cast<std::uint8_t>(rank / 2),
+                               .in_turn = rank % 2 == 1,
+                               .since = row.at<ServiceTime>(first + 1),
+                               .job = job},
+                     .queue_deadline = row.at<ServiceTime>(first + 2)};
+    if (!row.is_null(avoid))
+        entry.avoid = Avoid{row.session(avoid), row.at<ServiceTime>(avoid + 1)};
+    return entry;
 }
 
 }  // namespace
 
 void put_ready(const Found& row, JobRow& job) {
-    Ready ready{stay_of(row, 0, 4, job.id), row.maybe_at<ServiceTime>(3)};
+    Ready ready{entry_of(row, 0, 4, job.id), row.maybe_at<ServiceTime>(3)};
     decode_life(row.bytes(6), job);
     job.place = ready;
 }
@@ -79,10 +80,10 @@ void put_run(const Found& row, JobRow& job) {
     const auto& attempt = job.attempts.back();
     if (attempt.session() != run.session || attempt.assignment != run.assignment)
         fail_corrupt("the attempt and its row in `run` name two sessions or assignments");
-    if (!row.is_null(4)) run.order = choice(row, 4, last_cause);
+    if (!row.is_null(4)) run.kill_cause = choice(row, 4, last_cause);
     // Nobody is killed as `evicted` by a server: it stands for "ordered back".
-    run.recalled = run.order == Cause::evicted;
-    if (run.recalled) run.order.reset();
+    run.recalled = run.kill_cause == Cause::evicted;
+    if (run.recalled) run.kill_cause.reset();
     job.place = run;
 }
 
@@ -108,9 +109,9 @@ void put_timer(const Found& row, JobRow& job) {
 }
 
 void put_blocked(const Found& row, JobRow& job) {
-    Blocked blocked{stay_of(row, 2, 5, job.id), std::nullopt};
+    Blocked blocked{entry_of(row, 2, 5, job.id), std::nullopt};
     if (!row.is_null(0))
-        blocked.on = Thing{choice(row, 0, Thing::Kind::limit), job.spec->tenant, row.text(1)};
+        blocked.on = Permit{choice(row, 0, Permit::Kind::limit), job.spec->tenant, row.text(1)};
     decode_life(row.bytes(7), job);
     job.place = blocked;
 }
@@ -270,7 +271,7 @@ JobRow Loader::asked_of(JobId id, const Found& row, int first) {
     job.body_hash = hash_in(row, first + 1);
     job.submitted_at = row.at<ServiceTime>(first + 3);
     job.spec = spec_in(row.bytes(first + 4));
-    job.things = things_of(*job.spec);
+    job.permits = permits_of(*job.spec);
     return job;
 }
 
@@ -289,15 +290,15 @@ std::optional<JobRow> Loader::what_was_asked(JobId id) {
 }
 
 bool Loader::find_ready(JobRow& job) {
-    const auto look_at = [&](std::int64_t rank, ServiceTime since) {
+    const auto is_there = [&](std::int64_t rank, ServiceTime since) {
         auto row = ready_.query({job.shape, rank, since, job.id});
         if (!row.next()) return false;
         put_ready(row, job);
         return true;
     };
-    if (look_at(2 * job.spec->priority + 1, job.submitted_at)) return true;
+    if (is_there(2 * job.spec->priority + 1, job.submitted_at)) return true;
     auto line = line_.query({job.id});
-    return line.next() && look_at(line.number(0), line.at<ServiceTime>(1));
+    return line.next() && is_there(line.number(0), line.at<ServiceTime>(1));
 }
 
 // One that does not run.

@@ -5,11 +5,11 @@
 namespace perdure::store::sql {
 namespace {
 
-On on_of(const Found& row, int column) {
+Trigger on_of(const Found& row, int column) {
     const auto value = row.number(column);
-    if (value < 0 || value > static_cast<std::int64_t>(On::end))
+    if (value < 0 || value > static_cast<std::int64_t>(Trigger::end))
         fail_corrupt("a stored choice is unknown");
-    return static_cast<On>(value);
+    return static_cast<Trigger>(value);
 }
 
 }  // namespace

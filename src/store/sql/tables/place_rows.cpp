@@ -4,13 +4,13 @@
 
 namespace perdure::store::sql {
 
-std::vector<Stretch> stretches_of(std::vector<const JobRow*>& jobs) {
+std::vector<LineRange> stretches_of(std::vector<const JobRow*>& jobs) {
     const auto by_reading = [](const JobRow* a, const JobRow* b) {
         return a->read_as < b->read_as;
     };
     if (!std::is_sorted(jobs.begin(), jobs.end(), by_reading))
         std::sort(jobs.begin(), jobs.end(), by_reading);
-    std::vector<Stretch> stretches;
+    std::vector<LineRange> stretches;
     for (const auto* job : jobs) {
         const bool goes_on =
             !stretches.empty() && job->read_as == stretches.back().last->read_as + 1;

@@ -9,21 +9,21 @@
 
 namespace perdure::store::sql {
 
-inline std::int64_t rank_of(const ClaimOrder& order) {
-    return 2 * order.priority + (order.behind_the_first ? 1 : 0);
+inline std::int64_t rank_of(const QueuePosition& order) {
+    return 2 * order.priority + (order.in_turn ? 1 : 0);
 }
 
 // If the row is damaged, it is some order: whoever loads the job will see it.
-inline ClaimOrder order_of(std::int64_t rank, std::int64_t since, JobId job) {
+inline QueuePosition order_of(std::int64_t rank, std::int64_t since, JobId job) {
     return {.priority = static_cast<std::uint8_t>(rank / 2),
-            .behind_the_first = rank % 2 != 0,
+            .in_turn = rank % 2 != 0,
             .since = ServiceTime{since},
             .job = job};
 }
 
 // A position in a line, as its columns say it.
 struct Behind {
-    explicit Behind(const std::optional<ClaimOrder>& order) {
+    explicit Behind(const std::optional<QueuePosition>& order) {
         if (!order) return;
         rank = rank_of(*order);
         since = order->since.us;
@@ -35,18 +35,17 @@ struct Behind {
 };
 
 // Where it first gets in line needs no row in `line`.
-inline bool is_in_first_line(const JobRow& job, const ClaimOrder& order) {
-    return order.behind_the_first && order.priority == job.spec->priority &&
-           order.since == job.submitted_at;
+inline bool is_in_first_line(const JobRow& job, const QueuePosition& order) {
+    return order.in_turn && order.priority == job.spec->priority && order.since == job.submitted_at;
 }
 
-inline std::optional<SessionId> avoided(const Stay& stay) {
-    if (!stay.avoid) return std::nullopt;
-    return stay.avoid->session;
+inline std::optional<SessionId> avoided(const QueueEntry& entry) {
+    if (!entry.avoid) return std::nullopt;
+    return entry.avoid->session;
 }
-inline std::optional<ServiceTime> avoided_until(const Stay& stay) {
-    if (!stay.avoid) return std::nullopt;
-    return stay.avoid->until;
+inline std::optional<ServiceTime> avoided_until(const QueueEntry& entry) {
+    if (!entry.avoid) return std::nullopt;
+    return entry.avoid->until;
 }
 
 // When its retention is over has been noted already.
@@ -56,13 +55,13 @@ inline bool is_noted(const JobRow& job, const Outcome& outcome) {
 }
 
 // A part of a line that leaves it as a whole.
-struct Stretch {
+struct LineRange {
     const JobRow* first = nullptr;
     const JobRow* last = nullptr;
     int jobs = 0;
 };
 // Claims take jobs from the fronts of lines, by turns: those of one line, that were read one after
 // the other, leave it with one statement. Puts them in that order.
-std::vector<Stretch> stretches_of(std::vector<const JobRow*>& jobs);
+std::vector<LineRange> stretches_of(std::vector<const JobRow*>& jobs);
 
 }  // namespace perdure::store::sql

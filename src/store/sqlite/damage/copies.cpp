@@ -135,8 +135,8 @@ Copies::Copies(Connection& c, DamageBook& book)
       save_copy_(c, "INSERT OR REPLACE INTO copy (id, body, checksum) VALUES (?, ?, ?)"),
       delete_copy_(c, "DELETE FROM copy WHERE id = ?") {}
 
-void Copies::tell(const char* table, std::int64_t id) {
-    book_.tell({table, std::to_string(id), "it was damaged, and is restored from its copy"});
+void Copies::report(const char* table, std::int64_t id) {
+    book_.report({table, std::to_string(id), "it was damaged, and is restored from its copy"});
 }
 
 std::optional<std::string> Copies::good_copy(std::int64_t id) {
@@ -155,7 +155,7 @@ ServiceRow Copies::service() {
     const auto decision = decide(known, copy);
     if (decision.kind == CopyDecision::Kind::refuse) refuse("service", 1);
     const auto& good = decision.kind == CopyDecision::Kind::use_row ? *known : *copy;
-    if (decision.kind == CopyDecision::Kind::use_copy) tell("service", 1);
+    if (decision.kind == CopyDecision::Kind::use_copy) report("service", 1);
     if (decision.write_both) save(good);
     return good;
 }
@@ -213,7 +213,7 @@ std::map<ServerId, ServerRow> Copies::servers() {
         const bool restored = decision.kind == CopyDecision::Kind::use_copy;
         const ServerId known{static_cast<std::uint64_t>(id)};
         good[known] = restored ? *server.copy : *server.row;
-        if (restored) tell("server", id);
+        if (restored) report("server", id);
         if (decision.write_both) save(known, good[known]);
     }
     return good;

@@ -42,7 +42,7 @@ private:
     std::map<std::int64_t, Twice<ServerRow>> read_servers();
     void drop_displaced(std::map<std::int64_t, Twice<ServerRow>>& all);
     std::optional<std::string> good_copy(std::int64_t id);
-    void tell(const char* table, std::int64_t id);
+    void report(const char* table, std::int64_t id);
 
     Connection& connection_;
     DamageBook& book_;

@@ -1,11 +1,11 @@
 #include "store/sqlite/damage/discard.h"
 
+#include "store/engine/apply/job_relations.h"
 #include "store/engine/apply/moves.h"
-#include "store/engine/apply/relations.h"
 #include "store/engine/rows/codec.h"
 #include "store/sqlite/damage/scan.h"
-#include "store/sqlite/tables/leftovers.h"
 #include "store/sqlite/tables/sqlite_tables.h"
+#include "store/sqlite/tables/unremoved_rows.h"
 
 namespace perdure::store::sqlite {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::uint32_t removed_at_once_max = 5'000;
 
 // What has to be looked at again when the rows are gone.
 struct Freed {
-    std::vector<Thing> things;
+    std::vector<Permit> permits;
     std::vector<JobId> waiters;
 };
 
@@ -31,7 +31,7 @@ private:
     Result<void> remove_row(const DiscardDamaged& what);
     void remove_places(JobId id, ShapeId shape);
     void remove_notes(JobId id);
-    void tell_waiters(JobId id);
+    void notify_waiters(JobId id);
     void free_holders(JobId id);
     void count_one_less(ShapeId shape, std::int64_t state);
     void recount(ShapeId shape);
@@ -94,14 +94,14 @@ void Discard::remove_notes(JobId id) {
           "DELETE FROM owed_end WHERE job = ?"})
         run(sql, {id});
     // Of the rest, what one transaction can remove (C8).
-    Leftovers leftovers(connection_);
+    UnremovedRows leftovers(connection_);
     leftovers.remove({id, removed_at_once_max});
     if (leftovers.count(id, 1) > 0)
         run("INSERT OR REPLACE INTO owed_removal (job) VALUES (?)", {id});
 }
 
 // To those who wait for it, it was cancelled.
-void Discard::tell_waiters(JobId id) {
+void Discard::notify_waiters(JobId id) {
     Statement waiters(connection_,
                       "SELECT DISTINCT job FROM awaited WHERE other = ? AND state IS NULL");
     auto row = waiters.query({id});
@@ -115,11 +115,11 @@ void Discard::tell_waiters(JobId id) {
 void Discard::free_holders(JobId id) {
     Statement keys(connection_, "SELECT tenant, key FROM key_holder WHERE job = ?");
     auto key = keys.query({id});
-    while (key.next()) freed_.things.push_back({Thing::Kind::key, key.text(0), key.text(1)});
+    while (key.next()) freed_.permits.push_back({Permit::Kind::key, key.text(0), key.text(1)});
     Statement limits(connection_, "SELECT tenant, name FROM limit_holder WHERE job = ?");
     auto limit = limits.query({id});
     while (limit.next())
-        freed_.things.push_back({Thing::Kind::limit, limit.text(0), limit.text(1)});
+        freed_.permits.push_back({Permit::Kind::limit, limit.text(0), limit.text(1)});
     run("DELETE FROM key_holder WHERE job = ?", {id});
     run("DELETE FROM limit_holder WHERE job = ?", {id});
 }
@@ -127,7 +127,7 @@ void Discard::free_holders(JobId id) {
 Result<void> Discard::remove_job(JobId id, const DiscardDamaged& what) {
     const auto shape = number("SELECT shape FROM job WHERE id = ?", id);
     if (!shape) return error(Errc::not_found, "there is no job " + id.text());
-    if (!scan_.look_at_job(id)) return not_damaged();
+    if (!scan_.damage_of_job(id)) return not_damaged();
     const bool runs = number("SELECT 1 FROM run WHERE job = ?", id).has_value();
     if (runs && !what.may_still_run)
         return error(Errc::conflict,
@@ -135,7 +135,7 @@ Result<void> Discard::remove_job(JobId id, const DiscardDamaged& what) {
                      " (--may-still-run)");
     remove_places(id, *shape);
     remove_notes(id);
-    tell_waiters(id);
+    notify_waiters(id);
     free_holders(id);
     run("DELETE FROM job WHERE id = ?", {id});
     return {};
@@ -170,7 +170,7 @@ void Discard::recount(ShapeId shape) {
 }
 
 Result<void> Discard::remove_row(const DiscardDamaged& what) {
-    const auto found = scan_.look_at(what.table, what.row);
+    const auto found = scan_.damage_of(what.table, what.row);
     if (!found) return not_damaged();
     const bool is_holder = what.table == "key_holder" || what.table == "limit_holder";
     const auto key = *parse_row_name(key_of_table(connection_, what.table), what.row);
@@ -190,8 +190,9 @@ Result<void> Discard::remove_row(const DiscardDamaged& what) {
         return error(Errc::conflict, "it belongs to job " + found->job.text() +
                                          ": discard that (perdure job discard --damaged)");
     if (is_holder)
-        freed_.things.push_back({what.table == "key_holder" ? Thing::Kind::key : Thing::Kind::limit,
-                                 std::get<std::string>(key[0]), std::get<std::string>(key[1])});
+        freed_.permits.push_back(
+            {what.table == "key_holder" ? Permit::Kind::key : Permit::Kind::limit,
+             std::get<std::string>(key[0]), std::get<std::string>(key[1])});
     const auto sql = "DELETE FROM " + what.table + " WHERE " +
                      where_key(key_of_table(connection_, what.table), "=");
     Statement remove(connection_, sql.c_str());
@@ -216,10 +217,10 @@ void Discard::go_on() {
     SqliteTables tables(connection_, book_);
     State state(tables, timing_, QueueWeights{}, book_);
     state.room = timing_.group_room;
-    for (const auto& thing : freed_.things) restore_line(state, thing);
+    for (const auto& permit : freed_.permits) restore_line(state, permit);
     for (const auto id : freed_.waiters)
-        if (auto* waiter = state.readable(id)) look_at_waiter(state, *waiter);
-    settle_ends(state);
+        if (auto* waiter = state.readable(id)) check_waiter(state, *waiter);
+    run_end_effects(state);
     state.save_all();
 }
 

@@ -5,8 +5,8 @@
 #include "store/engine/rows/codec.h"
 #include "store/engine/rows/history.h"
 #include "store/engine/state/shapes.h"
-#include "store/sql/show/ledger.h"
-#include "store/sqlite/tables/forget_notes.h"
+#include "store/sql/views/ledger_views.h"
+#include "store/sqlite/tables/retention_queue.h"
 #include "wire/utf8.h"
 
 namespace perdure::store::sqlite {
@@ -163,9 +163,9 @@ void DamageScan::check_wake(const Found& row, int job, int wake) {
 void DamageScan::check_blocked(const Found& row) {
     const auto job = load_.job(row.job(0));
     const auto* blocked = job->in<Blocked>();
-    const auto& things = job->things;
-    const bool is_wanted = blocked && (!blocked->on || std::find(things.begin(), things.end(),
-                                                                 *blocked->on) != things.end());
+    const auto& permits = job->permits;
+    const bool is_wanted = blocked && (!blocked->on || std::find(permits.begin(), permits.end(),
+                                                                 *blocked->on) != permits.end());
     if (!is_wanted || row.bytes(2) != job->spec->tenant || row.number(3) != job->shape)
         fail_corrupt("it waits for something that it does not ask for");
 }
@@ -174,10 +174,10 @@ void DamageScan::check_want(const Found& row) {
     at_most(row, 1, choices_of_two);
     check_asked_for(row, 4);
     const auto job = load_.job(row.job(4));
-    const Thing thing{static_cast<Thing::Kind>(row.number(1)), row.text(0), row.text(2)};
-    const auto& things = job->things;
+    const Permit permit{static_cast<Permit::Kind>(row.number(1)), row.text(0), row.text(2)};
+    const auto& permits = job->permits;
     if (row.number(3) != job->shape ||
-        std::find(things.begin(), things.end(), thing) == things.end())
+        std::find(permits.begin(), permits.end(), permit) == permits.end())
         fail_corrupt("it is noted as wanting something that it does not ask for");
 }
 
@@ -363,7 +363,7 @@ DamagePage DamageScan::page(const std::string& from) {
     return page;
 }
 
-std::optional<Damaged> DamageScan::look_at(const std::string& name, const std::string& row) {
+std::optional<Damaged> DamageScan::damage_of(const std::string& name, const std::string& row) {
     shapes_ = -1;
     const auto& all = tables();
     const auto table =
@@ -381,7 +381,7 @@ std::optional<Damaged> DamageScan::look_at(const std::string& name, const std::s
     return check(*table, found, columns);
 }
 
-std::optional<Damaged> DamageScan::look_at_job(JobId id) {
+std::optional<Damaged> DamageScan::damage_of_job(JobId id) {
     std::vector<Damaged> met;
     const auto read = [&] {
         check_job(id);

@@ -25,9 +25,9 @@ public:
     // The next rows behind `from`, which is a page's `next`, or empty.
     DamagePage page(const std::string& from);
     // Why this row cannot be understood; nothing if it can. not_found: a Failure.
-    std::optional<Damaged> look_at(const std::string& table, const std::string& row);
+    std::optional<Damaged> damage_of(const std::string& table, const std::string& row);
     // The same for all rows of a job.
-    std::optional<Damaged> look_at_job(JobId id);
+    std::optional<Damaged> damage_of_job(JobId id);
 
     // For the checks of single tables.
     void check_job(JobId id);

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "platform/desk.h"
+#include "platform/blocking_thread.h"
 #include "store/sqlite/db/connection.h"
 
 namespace perdure::store::sqlite {

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "store/sqlite/db/database_origin.h"
 #include "store/sqlite/db/durable_file.h"
-#include "store/sqlite/db/origin.h"
 
 namespace perdure::store::sqlite {
 

@@ -106,7 +106,7 @@ std::vector<std::uint32_t> LineTables::read_lines(const std::vector<LineQuery>& 
         if (lines.end > lines.next + 1 && read_neighbours(lines, take, rows)) continue;
         const auto at = by_shape[lines.next++];
         rows[at] =
-            read_line(queries[at], [&](const ClaimOrder& order, std::uint64_t read_as,
+            read_line(queries[at], [&](const QueuePosition& order, std::uint64_t read_as,
                                        const LoadRow& load) { take(at, order, read_as, load); });
     }
     return rows;
@@ -147,12 +147,12 @@ bool LineTables::read_neighbours(Neighbours& lines, const TakeRowOf& take,
     return true;
 }
 
-std::vector<ShapeId> LineTables::shapes_blocked_on(const Thing& thing, ShapeId behind,
+std::vector<ShapeId> LineTables::shapes_blocked_on(const Permit& permit, ShapeId behind,
                                                    std::uint32_t max) {
     std::vector<ShapeId> shapes;
     // From shape to shape: a million jobs behind one key are one step.
     while (shapes.size() < max) {
-        auto row = next_shape_.query({thing.tenant, code(thing.kind), thing.name, behind});
+        auto row = next_shape_.query({permit.tenant, code(permit.kind), permit.name, behind});
         if (!row.next()) break;
         behind = row.number(0);
         shapes.push_back(behind);
@@ -160,18 +160,18 @@ std::vector<ShapeId> LineTables::shapes_blocked_on(const Thing& thing, ShapeId b
     return shapes;
 }
 
-void LineTables::find_blocked(const Thing& thing, ShapeId shape,
-                              const std::optional<ClaimOrder>& behind,
-                              const std::function<bool(const ClaimOrder&)>& is_it) {
+void LineTables::find_blocked(const Permit& permit, ShapeId shape,
+                              const std::optional<QueuePosition>& behind,
+                              const std::function<bool(const QueuePosition&)>& is_it) {
     const Behind from(behind);
     auto row = blocked_line_.query(
-        {thing.tenant, code(thing.kind), thing.name, shape, from.rank, from.since, from.job});
+        {permit.tenant, code(permit.kind), permit.name, shape, from.rank, from.since, from.job});
     while (row.next())
         if (is_it(order_of(row.number(0), row.number(1), JobId{row.bits(2)}))) return;
 }
 
-std::uint32_t LineTables::wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) {
-    auto row = wanting_.query({thing.tenant, code(thing.kind), thing.name, shape, enough});
+std::uint32_t LineTables::wanting(const Permit& permit, ShapeId shape, std::uint32_t enough) {
+    auto row = wanting_.query({permit.tenant, code(permit.kind), permit.name, shape, enough});
     return row.next() ? static_cast<std::uint32_t>(row.number(0)) : 0;
 }
 

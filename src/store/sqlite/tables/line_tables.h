@@ -20,11 +20,12 @@ public:
     std::uint32_t read_line(const LineQuery& query, const TakeRow& take) override;
     std::vector<std::uint32_t> read_lines(const std::vector<LineQuery>& queries,
                                           const TakeRowOf& take) override;
-    std::vector<ShapeId> shapes_blocked_on(const Thing& thing, ShapeId behind,
+    std::vector<ShapeId> shapes_blocked_on(const Permit& permit, ShapeId behind,
                                            std::uint32_t max) override;
-    void find_blocked(const Thing& thing, ShapeId shape, const std::optional<ClaimOrder>& behind,
-                      const std::function<bool(const ClaimOrder&)>& is_it) override;
-    std::uint32_t wanting(const Thing& thing, ShapeId shape, std::uint32_t enough) override;
+    void find_blocked(const Permit& permit, ShapeId shape,
+                      const std::optional<QueuePosition>& behind,
+                      const std::function<bool(const QueuePosition&)>& is_it) override;
+    std::uint32_t wanting(const Permit& permit, ShapeId shape, std::uint32_t enough) override;
     std::vector<JobId> kept() override;
     Submits submits(JobId after, std::uint32_t max, const std::set<JobId>& gone) override {
         return load_.submits(after, max, gone);

@@ -13,10 +13,10 @@ using sql::is_in_first_line;
 using sql::is_noted;
 using sql::rank_of;
 
-constexpr const char* whole_stretch =
+constexpr const char* whole_range =
     "DELETE FROM ready WHERE shape = ? AND (rank, since, job) >= (?, ?, ?)"
     " AND (rank, since, job) <= (?, ?, ?)";
-constexpr const char* like_stretch =
+constexpr const char* like_range =
     "DELETE FROM ready WHERE shape = ? AND rank = ? AND since = ? AND job BETWEEN ? AND ?";
 
 // Neighbours one after the other: what is put here and there between other rows divides pages
@@ -68,13 +68,13 @@ PlaceTables::PlaceTables(Connection& c, Loader& load)
       delete_want_(c,
                    "DELETE FROM want WHERE tenant = ? AND kind = ? AND name = ? AND shape = ?"
                    " AND job = ?"),
-      delete_stretch_(c, whole_stretch),
-      delete_like_stretch_(c, like_stretch),
+      delete_range_(c, whole_range),
+      delete_like_range_(c, like_range),
       run_exit_(c, "run", "job"),
       outcome_exit_(c, "outcome", "job"),
       history_(c),
-      wakes_(c),
-      forget_notes_(c) {}
+      ready_deadlines_(c),
+      retention_queue_(c) {}
 
 // All leave before anybody enters: nobody new is then in the midst of those who leave together.
 void PlaceTables::save(const std::vector<JobRow*>& jobs, JobId& at) {
@@ -86,7 +86,7 @@ void PlaceTables::save(const std::vector<JobRow*>& jobs, JobId& at) {
     }
     at = {};
     finish_inserts();
-    forget_notes_.finish();
+    retention_queue_.finish();
 }
 
 void PlaceTables::finish_inserts() {
@@ -96,7 +96,7 @@ void PlaceTables::finish_inserts() {
     insert_outcome_.finish();
 }
 
-bool PlaceTables::may_leave_in_a_stretch(const JobRow& job) const {
+bool PlaceTables::may_leave_in_a_range(const JobRow& job) const {
     return !one_by_one_ && job.read_as > unchanged_since_ && job.stored &&
            std::holds_alternative<Ready>(*job.stored);
 }
@@ -108,7 +108,7 @@ void PlaceTables::leave(const std::vector<JobRow*>& jobs, JobId& at) {
         if (!job->stored) continue;
         if (std::holds_alternative<Run>(*job->stored) && !one_by_one_) {
             run_exit_.add(job->id);
-        } else if (may_leave_in_a_stretch(*job)) {
+        } else if (may_leave_in_a_range(*job)) {
             erase_notes(*job, std::get<Ready>(*job->stored));
             from_lines.push_back(job);
         } else {
@@ -122,23 +122,23 @@ void PlaceTables::leave(const std::vector<JobRow*>& jobs, JobId& at) {
 }
 
 void PlaceTables::leave_lines(std::vector<const JobRow*>& jobs) {
-    for (const auto& stretch : sql::stretches_of(jobs)) leave(stretch);
+    for (const auto& range : sql::stretches_of(jobs)) leave(range);
 }
 
-void PlaceTables::leave(const Stretch& stretch) {
-    const auto& first = std::get<Ready>(*stretch.first->stored).stay.order;
-    const auto shape = stretch.first->shape;
-    if (stretch.jobs == 1)
+void PlaceTables::leave(const LineRange& range) {
+    const auto& first = std::get<Ready>(*range.first->stored).entry.order;
+    const auto shape = range.first->shape;
+    if (range.jobs == 1)
         return delete_ready_.run_one({shape, rank_of(first), first.since, first.job});
-    const auto& last = std::get<Ready>(*stretch.last->stored).stay.order;
+    const auto& last = std::get<Ready>(*range.last->stored).entry.order;
     // Most got in line in the same tick, with the same priority.
     const bool are_alike = rank_of(first) == rank_of(last) && first.since == last.since;
     const int left =
         are_alike
-            ? delete_like_stretch_.run({shape, rank_of(first), first.since, first.job, last.job})
-            : delete_stretch_.run({shape, rank_of(first), first.since, first.job, rank_of(last),
-                                   last.since, last.job});
-    if (left != stretch.jobs) fail_corrupt("a line is not as it was read");
+            ? delete_like_range_.run({shape, rank_of(first), first.since, first.job, last.job})
+            : delete_range_.run({shape, rank_of(first), first.since, first.job, rank_of(last),
+                                 last.since, last.job});
+    if (left != range.jobs) fail_corrupt("a line is not as it was read");
 }
 
 void PlaceTables::enter(JobRow& job) {
@@ -156,18 +156,18 @@ void PlaceTables::enter(JobRow& job) {
 }
 
 void PlaceTables::insert_ready(const JobRow& job, const Ready& ready, std::string_view life) {
-    const auto& order = ready.stay.order;
+    const auto& order = ready.entry.order;
     const auto rank = rank_of(order);
-    const auto wake = wake_at(job).value_or(ready.stay.queue_deadline);
+    const auto wake = wake_at(job).value_or(ready.entry.queue_deadline);
     unchanged_since_ = lines_.rows_read();
-    insert_ready_.add({job.shape, rank, order.since, job.id, ready.stay.queue_deadline,
-                       ready.kept_until, avoided(ready.stay), avoided_until(ready.stay), wake,
+    insert_ready_.add({job.shape, rank, order.since, job.id, ready.entry.queue_deadline,
+                       ready.kept_until, avoided(ready.entry), avoided_until(ready.entry), wake,
                        Value::blob(life)});
     if (!is_in_first_line(job, order)) insert_line_.run_one({job.id, rank, order.since});
-    wakes_.add(wake, job.shape, rank, order.since);
-    if (!job.wants_its_things()) return;
-    for (const auto& thing : job.things)
-        insert_want_.run_one({thing.tenant, code(thing.kind), thing.name, job.shape, job.id});
+    ready_deadlines_.add(wake, job.shape, rank, order.since);
+    if (!job.wants_its_permits()) return;
+    for (const auto& permit : job.permits)
+        insert_want_.run_one({permit.tenant, code(permit.kind), permit.name, job.shape, job.id});
 }
 
 void PlaceTables::insert(const JobRow& job) {
@@ -178,17 +178,17 @@ void PlaceTables::insert(const JobRow& job) {
         insert_timer_.run_one(
             {job.id, timer->due, timer->date, timer->avoid, wake_at(job), Value::blob(life)});
     } else if (const auto* blocked = job.in<Blocked>()) {
-        const auto& stay = blocked->stay;
+        const auto& entry = blocked->entry;
         const Value kind = blocked->on ? Value(code(blocked->on->kind)) : Value(nullptr);
         const Value name = blocked->on ? Value(blocked->on->name) : Value(nullptr);
         insert_blocked_.run_one({job.id, job.spec->tenant, kind, name, job.shape,
-                                 rank_of(stay.order), stay.order.since, stay.queue_deadline,
-                                 avoided(stay), avoided_until(stay), wake_at(job),
+                                 rank_of(entry.order), entry.order.since, entry.queue_deadline,
+                                 avoided(entry), avoided_until(entry), wake_at(job),
                                  Value::blob(life)});
     } else if (const auto* wait_row = job.in<Wait>()) {
         insert_wait_.run_one({job.id, wait_row->queue_deadline, wake_at(job), Value::blob(life)});
     } else if (const auto* run = job.in<Run>()) {
-        const auto ordered = run->recalled ? std::optional(Cause::evicted) : run->order;
+        const auto ordered = run->recalled ? std::optional(Cause::evicted) : run->kill_cause;
         const Value order = ordered ? Value(code(*ordered)) : Value(nullptr);
         insert_run_.add({job.id, run->session, run->assignment, code(run->state),
                          run->confirm_deadline, order, wake_at(job), Value::blob(life)});
@@ -196,23 +196,23 @@ void PlaceTables::insert(const JobRow& job) {
         insert_outcome_.add({job.id, code(outcome->state), code(outcome->cause), outcome->rule,
                              outcome->may_have_run, outcome->discarded, outcome->ended_at,
                              outcome->ended_on, outcome->forget_at, Value::blob(life)});
-        if (!is_noted(job, *outcome)) forget_notes_.add(outcome->forget_at, job.id);
+        if (!is_noted(job, *outcome)) retention_queue_.add(outcome->forget_at, job.id);
     }
 }
 
 void PlaceTables::erase_ready(const JobRow& job, const Ready& ready) {
-    const auto& order = ready.stay.order;
+    const auto& order = ready.entry.order;
     delete_ready_.run_one({job.shape, rank_of(order), order.since, job.id});
     erase_notes(job, ready);
 }
 
 // What is noted elsewhere about a job in line.
 void PlaceTables::erase_notes(const JobRow& job, const Ready& ready) {
-    const auto& order = ready.stay.order;
+    const auto& order = ready.entry.order;
     if (!is_in_first_line(job, order)) delete_line_.run_one({job.id});
-    if (!job.wants_its_things(ready)) return;
-    for (const auto& thing : job.things)
-        delete_want_.run_one({thing.tenant, code(thing.kind), thing.name, job.shape, job.id});
+    if (!job.wants_its_permits(ready)) return;
+    for (const auto& permit : job.permits)
+        delete_want_.run_one({permit.tenant, code(permit.kind), permit.name, job.shape, job.id});
 }
 
 void PlaceTables::erase(const JobRow& job, const PlaceRow& place) {

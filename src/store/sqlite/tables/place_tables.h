@@ -9,15 +9,15 @@
 #include "store/sql/tables/place_rows.h"
 #include "store/sqlite/db/batch_insert.h"
 #include "store/sqlite/db/statement.h"
-#include "store/sqlite/tables/forget_notes.h"
 #include "store/sqlite/tables/history_tables.h"
 #include "store/sqlite/tables/line_tables.h"
 #include "store/sqlite/tables/range_delete.h"
-#include "store/sqlite/tables/wakes.h"
+#include "store/sqlite/tables/ready_deadlines.h"
+#include "store/sqlite/tables/retention_queue.h"
 
 namespace perdure::store::sqlite {
 
-using sql::Stretch;
+using sql::LineRange;
 
 class PlaceTables {
 public:
@@ -34,18 +34,18 @@ public:
 
     // Whose retention may be over.
     std::vector<ForgetNote> to_forget(ServiceTime now, std::uint32_t max) {
-        return forget_notes_.due(now, max);
+        return retention_queue_.due(now, max);
     }
-    void write(const TakenNote& note) { forget_notes_.take(note); }
+    void write(const TakenNote& note) { retention_queue_.take(note); }
 
-    void tidy_wakes() { wakes_.tidy(); }
+    void tidy_ready_deadlines() { ready_deadlines_.tidy(); }
 
 private:
     void leave(const std::vector<JobRow*>& jobs, JobId& at);
     void finish_inserts();
-    bool may_leave_in_a_stretch(const JobRow& job) const;
+    bool may_leave_in_a_range(const JobRow& job) const;
     void leave_lines(std::vector<const JobRow*>& jobs);
-    void leave(const Stretch& stretch);
+    void leave(const LineRange& range);
     void enter(JobRow& job);
     void insert(const JobRow& job);
     void insert_ready(const JobRow& job, const Ready& ready, std::string_view life);
@@ -59,11 +59,11 @@ private:
     Statement insert_timer_, insert_blocked_, insert_wait_, delete_wait_;
     Statement delete_timer_, delete_ready_, delete_blocked_;
     Statement insert_line_, delete_line_, insert_want_, delete_want_;
-    Statement delete_stretch_, delete_like_stretch_;
+    Statement delete_range_, delete_like_range_;
     RangeDelete run_exit_, outcome_exit_;
     HistoryTables history_;
-    Wakes wakes_;
-    ForgetNotes forget_notes_;
+    ReadyDeadlines ready_deadlines_;
+    RetentionQueue retention_queue_;
     bool one_by_one_ = false;
     std::uint64_t unchanged_since_ = 0;  // rows read before this may have new neighbours
 };

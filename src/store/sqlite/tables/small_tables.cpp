@@ -11,7 +11,7 @@ namespace {
 // The job that a relation is a row of.
 struct JobOfRelation {
     JobId operator()(const NewAwaited& row) const { return row.job; }
-    JobId operator()(const ToldWaiters& told) const { return told.other; }
+    JobId operator()(const NotifiedWaiters& notified) const { return notified.other; }
     JobId operator()(const NewAdded& added) const { return added.parent; }
     JobId operator()(const NewMade& made) const { return made.of.job; }
 };
@@ -46,9 +46,9 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
       await_(c,
              "INSERT INTO awaited (job, number, other, on_end, state, ended)"
              " VALUES (?, ?, ?, ?, ?, ?)"),
-      tell_(c,
-            "UPDATE awaited SET state = ?, ended = ? WHERE other = ? AND state IS NULL"
-            " AND job <= ?"),
+      notify_(c,
+              "UPDATE awaited SET state = ?, ended = ? WHERE other = ? AND state IS NULL"
+              " AND job <= ?"),
       add_(c,
            "INSERT INTO callback (parent, number, id, since_generation, on_end, spec)"
            " VALUES (?, ?, ?, ?, ?, ?)"),
@@ -80,10 +80,10 @@ SmallTables::SmallTables(Connection& c, DamageBook& book)
                 " ORDER BY kept_until LIMIT ?"),
       owe_end_(c, "INSERT OR REPLACE INTO owed_end (job) VALUES (?)"),
       pay_end_(c, "DELETE FROM owed_end WHERE job = ?"),
-      owe_thing_(c,
-                 "INSERT OR REPLACE INTO owed_thing (tenant, kind, name, behind)"
-                 " VALUES (?, ?, ?, ?)"),
-      pay_thing_(c, "DELETE FROM owed_thing WHERE tenant = ? AND kind = ? AND name = ?"),
+      owe_permit_(c,
+                  "INSERT OR REPLACE INTO owed_thing (tenant, kind, name, behind)"
+                  " VALUES (?, ?, ?, ?)"),
+      pay_permit_(c, "DELETE FROM owed_thing WHERE tenant = ? AND kind = ? AND name = ?"),
       owe_removal_(c, "INSERT OR REPLACE INTO owed_removal (job) VALUES (?)"),
       pay_removal_(c, "DELETE FROM owed_removal WHERE job = ?") {}
 
@@ -129,11 +129,11 @@ void SmallTables::write_debts(const WriteSet& set) {
         else
             pay_removal_.run({job});
     }
-    for (const auto& [thing, behind] : set.owed_things) {
+    for (const auto& [permit, behind] : set.owed_permits) {
         if (behind)
-            owe_thing_.run({thing.tenant, code(thing.kind), thing.name, *behind});
+            owe_permit_.run({permit.tenant, code(permit.kind), permit.name, *behind});
         else
-            pay_thing_.run({thing.tenant, code(thing.kind), thing.name});
+            pay_permit_.run({permit.tenant, code(permit.kind), permit.name});
     }
 }
 
@@ -177,17 +177,17 @@ void SmallTables::forget_relations(const ForgottenJob& forgotten) {
 
 void SmallTables::write(const HolderChange& change) {
     using Kind = HolderChange::Kind;
-    const auto& thing = change.thing;
-    const bool is_key = thing.kind == Thing::Kind::key;
+    const auto& permit = change.permit;
+    const bool is_key = permit.kind == Permit::Kind::key;
     switch (change.kind) {
         case Kind::taken:
-            if (is_key) return take_key_.run_one({thing.tenant, thing.name, change.job});
-            return take_limit_.run_one({thing.tenant, thing.name, change.slot, change.job});
+            if (is_key) return take_key_.run_one({permit.tenant, permit.name, change.job});
+            return take_limit_.run_one({permit.tenant, permit.name, change.slot, change.job});
         case Kind::freed:
-            if (is_key) return release_key_.run_one({thing.tenant, thing.name, change.job});
-            return release_limit_.run_one({thing.tenant, thing.name, change.slot, change.job});
+            if (is_key) return release_key_.run_one({permit.tenant, permit.name, change.job});
+            return release_limit_.run_one({permit.tenant, permit.name, change.slot, change.job});
         case Kind::freed_without_slot:
-            if (!is_key) release_odd_.run({thing.tenant, thing.name, change.job});
+            if (!is_key) release_odd_.run({permit.tenant, permit.name, change.job});
             return;
     }
 }
@@ -201,9 +201,9 @@ void SmallTables::write(const NewAwaited& row) {
         {row.job, row.number, row.after.job, on, code(row.ended->state), Value::blob(bytes)});
 }
 
-void SmallTables::write(const ToldWaiters& told) {
-    const auto bytes = encode(told.ended);
-    tell_.run({code(told.ended.state), Value::blob(bytes), told.other, told.last});
+void SmallTables::write(const NotifiedWaiters& notified) {
+    const auto bytes = encode(notified.ended);
+    notify_.run({code(notified.ended.state), Value::blob(bytes), notified.other, notified.last});
 }
 
 void SmallTables::write(const NewAdded& added) {

@@ -26,7 +26,7 @@ private:
     void write_debts(const WriteSet& set);
     void write(const HolderChange& change);
     void write(const NewAwaited& row);
-    void write(const ToldWaiters& told);
+    void write(const NotifiedWaiters& notified);
     void write(const NewAdded& added);
     void write(const NewMade& made);
     void write(const Recovery& entry);
@@ -37,11 +37,11 @@ private:
     BatchInsert tally_;
     Statement pause_;
     Statement limit_, take_key_, take_limit_, release_key_, release_limit_, release_odd_;
-    Statement await_, tell_, add_, made_, forget_awaited_, forget_added_, forget_made_;
+    Statement await_, notify_, add_, made_, forget_awaited_, forget_added_, forget_made_;
     Statement ledger_;
     Statement save_session_, save_directory_, delete_session_, delete_directory_;
     Statement put_key_, drop_key_, old_keys_;
-    Statement owe_end_, pay_end_, owe_thing_, pay_thing_, owe_removal_, pay_removal_;
+    Statement owe_end_, pay_end_, owe_permit_, pay_permit_, owe_removal_, pay_removal_;
 };
 
 }  // namespace perdure::store::sqlite

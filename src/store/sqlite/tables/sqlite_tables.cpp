@@ -13,7 +13,7 @@ SqliteTables::SqliteTables(Connection& c, DamageBook& book)
       relations_(c),
       places_(c, load_),
       small_(c, book),
-      leftovers_(c) {}
+      unremoved_(c) {}
 
 Contents SqliteTables::contents() {
     Contents contents;
@@ -49,10 +49,10 @@ void SqliteTables::write(WriteSet& set, JobId& at) {
         small_.forget_relations(forgotten);
     }
     at = {};
-    for (const auto& piece : set.leftovers) leftovers_.remove(piece);
+    for (const auto& piece : set.leftovers) unremoved_.remove(piece);
     for (const auto& note : set.notes) places_.write(note);
     small_.write_others(set);
-    if (set.tidy) places_.tidy_wakes();
+    if (set.tidy) places_.tidy_ready_deadlines();
     set.clear();
 }
 

@@ -9,9 +9,9 @@
 #include "store/sql/tables/load.h"
 #include "store/sql/tables/load_relations.h"
 #include "store/sqlite/db/connection.h"
-#include "store/sqlite/tables/leftovers.h"
 #include "store/sqlite/tables/place_tables.h"
 #include "store/sqlite/tables/small_tables.h"
+#include "store/sqlite/tables/unremoved_rows.h"
 
 namespace perdure::store::sqlite {
 
@@ -42,7 +42,7 @@ public:
         return small_.old_keys(now, max);
     }
     std::uint32_t leftovers(JobId job, std::uint32_t enough) override {
-        return leftovers_.count(job, enough);
+        return unremoved_.count(job, enough);
     }
 
 private:
@@ -52,7 +52,7 @@ private:
     sql::RelationLoader relations_;
     PlaceTables places_;
     SmallTables small_;
-    Leftovers leftovers_;
+    UnremovedRows unremoved_;
     std::optional<Transaction> transaction_;
     bool forbids_late_loads_ = false;
 };

@@ -71,7 +71,7 @@ protected:
         return reply;
     }
     // A new life of the store gives a session nothing until it is heard (T4). It lists what it has.
-    void hear(SessionId id) {
+    void heartbeat(SessionId id) {
         const auto view = run(store->session(id));
         ASSERT_TRUE(view.has_value()) << view.error().what;
         Heartbeat heartbeat{.session = id,
@@ -97,9 +97,9 @@ protected:
     static std::vector<Change> related() {
         const auto plain = submit(1).spec;
         auto parent = *plain;
-        parent.callbacks = {{On::end, plain}};
+        parent.callbacks = {{Trigger::end, plain}};
         auto waits = *plain;
-        waits.after = {{JobId{11}, On::end}};
+        waits.after = {{JobId{11}, Trigger::end}};
         return {Submit{JobId{10}, std::make_shared<const JobSpec>(parent), 1}, submit(11),
                 Submit{JobId{12}, std::make_shared<const JobSpec>(waits), 2}, Cancel{JobId{10}}};
     }
