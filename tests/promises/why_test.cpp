@@ -18,19 +18,18 @@ bool says(const std::vector<Blocker>& blockers, const std::string& words) {
 
 TEST(Why, names_every_blocker_of_a_ready_job_and_what_removes_it) {
     for (const bool paused : {false, true})
-        for (const std::uint32_t connected : {0U, 2U})
-            for (const std::uint32_t matching : {0U, 2U})
+        for (const std::size_t connected : {0U, 2U})
+            for (const bool matching : {false, true})
                 for (const bool lost : {false, true}) {
                     WhyFacts facts{.state = JobState::ready, .queue = "slow"};
                     facts.queue_paused = paused;
-                    facts.workers.connected = connected;
-                    facts.workers.matching = std::min(connected, matching);
+                    facts.workers.assign(connected, {.name = "w", .takes_queue = matching});
                     facts.presumed_lost = lost;
                     const auto blockers = explain(facts, Timing{});
                     EXPECT_EQ(says(blockers, "is paused"), paused);
                     EXPECT_EQ(says(blockers, "no worker is connected"), connected == 0);
-                    EXPECT_EQ(says(blockers, "workers takes"), connected > 0 && matching == 0);
-                    EXPECT_EQ(says(blockers, "slots"), connected > 0 && matching > 0);
+                    EXPECT_EQ(says(blockers, "takes queue `slow`"), connected > 0 && !matching);
+                    EXPECT_EQ(says(blockers, "slots"), connected > 0 && matching);
                     EXPECT_EQ(says(blockers, "its last worker was lost"), lost);
                 }
 }

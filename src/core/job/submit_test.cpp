@@ -32,7 +32,7 @@ TEST(CheckSpec, refuses_with_a_sentence_that_names_what_to_change) {
         {[](JobSpec& s) { s.key = ""; }, "key"},
         {[](JobSpec& s) { s.key = std::string(256, 'k'); }, "key"},
         {[](JobSpec& s) { s.key = std::string(3, '\0'); }, "key"},
-        {[](JobSpec& s) { s.idempotency_key = std::string(3, '\0'); }, "idempotency_key"},
+        {[](JobSpec& s) { s.idempotency_key = std::string(3, '\0'); }, "key"},
         {[](JobSpec& s) { s.idempotency_key = ""; }, "key"},
         {[](JobSpec& s) { s.args = std::string((1U << 20) + 1, ' '); }, "args"},
         {[](JobSpec& s) {

@@ -327,12 +327,12 @@ void Ranking::consider(const Tenant& tenant, const Offer& offer, Soon& soon) {
 
 std::vector<Ranking::Head> Ranking::soon(const Offer& offer, std::size_t max) const {
     Soon soon{.max = max, .heads = {}};
-    const auto look_at_those_of = [&](const std::string& name) {
+    const auto consider_tenant = [&](const std::string& name) {
         const auto found = tenants_.find(name);
         if (found != tenants_.end()) consider(found->second, offer, soon);
     };
-    look_at_those_of(offer.tenant);
-    for (const auto& name : offer.other_tenants) look_at_those_of(name);
+    consider_tenant(offer.tenant);
+    for (const auto& name : offer.other_tenants) consider_tenant(name);
     return std::move(soon.heads);
 }
 

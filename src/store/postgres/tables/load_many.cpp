@@ -90,7 +90,7 @@ LoadMany::LoadMany(Connection& connection, sql::Loader& load)
           " WHERE id = ANY($1)",
           "n"),
       history_(
-          "SELECT f.body, k.j FROM unnest($1, $2, $3) AS k (j, f, b), LATERAL (SELECT body"
+          "SELECT f.body, k.j, k.f FROM unnest($1, $2, $3) AS k (j, f, b), LATERAL (SELECT body"
           " FROM attempt WHERE job = k.j AND epoch >= k.f AND epoch < k.b ORDER BY epoch"
           " OFFSET 0) AS f",
           "nnn"),
