@@ -57,8 +57,10 @@ class Shell:
                      PERDURE_SERVER=f"http://127.0.0.1:{instance.port}"))
 
     def run(self, command):
-        # `$?` of the command before must reach the next one.
-        self.process.stdin.write(f"{command}\n__code=$?; echo; echo '{END}'; (exit $__code)\n")
+        # `$?` of the command before must reach the next one. What the shell itself reads is no
+        # input of the command.
+        self.process.stdin.write(f"{{ {command}\n}} </dev/null\n"
+                                 f"__code=$?; echo; echo '{END}'; (exit $__code)\n")
         self.process.stdin.flush()
         lines = []
         for line in self.process.stdout:

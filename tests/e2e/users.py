@@ -354,7 +354,7 @@ def who_has_no_account_is_not_run_and_why_says_so(host):
     ended(host, by_token)
     for job, name in ((made["id"], "token deploy"), (by_root, "root")):
         said = why(host, job)
-        expect("run each job as whoever submitted it" in said and name in said, said)
+        expect("each job as whoever submitted it" in said and name in said, said)
         expect(host.job(job)["state"] == "ready" and not host.job(job)["attempts"], host.job(job))
 
 

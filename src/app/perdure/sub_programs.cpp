@@ -43,15 +43,14 @@ Result<DataDirectory> open_offline(const Config& config) {
 
 bool names_server(const Configuration& configuration) {
     for (const auto& each : configuration.effective)
-        if (each.setting->name == "server.urls")
-            return each.origin.kind == Origin::Kind::flag ||
-                   each.origin.kind == Origin::Kind::environment;
+        if (each.setting->name == "server.urls") return each.origin.kind == Origin::Kind::flag;
     return false;
 }
 
 }  // namespace
 
-// A server that is named, by hand or by a variable, is asked itself, also inside a job.
+// A server that is named by hand is asked itself, also inside a job. PERDURE_SERVER is not: every
+// job has it from its worker, and what is asked through it is asked by nobody's attempt [P2].
 std::unique_ptr<cli::ApiCaller> RealSubPrograms::connect(const Configuration& configuration,
                                                          cli::System& system) {
     auto usual = std::make_unique<ClientApi>(configuration.config, system);
