@@ -93,10 +93,10 @@ std::optional<Error> check_store(const Configuration& configuration) {
         return refused(configuration, "server.store",
                        "it must be sqlite, or begin with postgres://");
     if (has_password(config.store))
-        return refused(configuration, "server.store",
-                       "a password here could be read by every account of this host: put it into "
-                       "~/.pgpass, or into a file that PGPASSFILE names (mode 600), and leave it "
-                       "out here");
+        return error(Errc::invalid,
+                     "server.store: a password here could be read by every account of this host: "
+                     "put it into ~/.pgpass, or into a file that PGPASSFILE names (mode 600), and "
+                     "leave it out here");  // nor is it repeated
     const bool is_name = !config.store_schema.empty() && config.store_schema.size() <= 63 &&
                          config.store_schema.find_first_not_of(
                              "abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
