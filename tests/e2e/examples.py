@@ -34,7 +34,8 @@ NEEDS_MORE = ["quarantine release", "quarantine accept", "quarantine discard", "
 FILES = {"data.csv": "a,b\n", "state.json": "{}\n", "jobs.json": '[{"argv": ["true"]}]\n',
          "parts.json": '{"jobs": [{"argv": ["true"]}], "then": {"argv": ["true"]}}\n'}
 FLAKY = "#!/bin/sh\ntest -e flaked && exit 0\ntouch flaked\necho not yet; exit 1\n"
-AN_ID = re.compile(r"\b0[0-9a-z]{12}\b")
+ID = re.compile(r"[0-9a-z]{13}")
+AN_ID = re.compile(r"\b0[0-9a-z]{12}\b")  # of a page
 
 
 def plain_blocks(text):
@@ -111,7 +112,7 @@ def run_all(name, lines):
             printed = shell.run(f"timeout 60 bash -c {quoted(keeping_id(line))} </dev/null")
             code = shell.run("echo $?")[-1]
             if line.startswith("id=$("):
-                shell.run("id=" + next(text for text in printed if AN_ID.fullmatch(text)))
+                shell.run("id=" + next(text for text in printed if ID.fullmatch(text)))
             if code != str(expected):
                 wrong.append(f"{name}: `{line}` ended with {code} and printed\n    " +
                              "\n    ".join(printed or ["(nothing)"]))
