@@ -4,7 +4,8 @@
 #                  [PURE | BOOST | ASIO] [COLD] [ZOO])
 #   perdure_program(NAME perdure-sim SOURCES ... DEPENDS sim [ZOO])
 #   perdure_static_program(NAME perdure-shim DIRS ... SOURCES ... MODULES ...)
-#   perdure_test(NAME contract DIR tests/contract DEPENDS store_memory [ZOO main.cpp ...])
+#   perdure_test(NAME contract DIR tests/contract DEPENDS store_memory [ZOO main.cpp ...]
+#                [TOGETHER *postgres*])
 #
 # Includes are written from src/ on (`#include "core/job.h"`), but src/ is on nobody's include
 # path. Each module exposes its own folder alone, through a link in the build tree:
@@ -108,10 +109,19 @@ endfunction()
 
 set(test_libraries GTest::gtest GTest::gtest_main rapidcheck rapidcheck_gtest)
 
-# Every test is listed by name, as <executable>.<Suite>.<test>.
+# Every test is listed by name, as <executable>.<Suite>.<test>. Those that match TOGETHER share what
+# is costly to start, and are one test.
 function(perdure_register_tests target)
+  cmake_parse_arguments(PARSE_ARGV 1 register "" "TOGETHER" "")
   target_link_libraries(${target} PRIVATE ${test_libraries})
-  gtest_discover_tests(${target} TEST_PREFIX ${target}. DISCOVERY_TIMEOUT 60
+  set(apart "*")
+  if(register_TOGETHER)
+    set(apart "-${register_TOGETHER}")
+    add_test(NAME ${target}.together
+             COMMAND ${target} --gtest_brief=1 --gtest_filter=${register_TOGETHER})
+    set_tests_properties(${target}.together PROPERTIES TIMEOUT 300)
+  endif()
+  gtest_discover_tests(${target} TEST_PREFIX ${target}. TEST_FILTER ${apart} DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 300)
 endfunction()
 
@@ -213,7 +223,7 @@ endfunction()
 # Tests across modules: a program NAME_test. With ZOO there is also NAME_zoo, which is no test by
 # itself: the same cases on the variants, and with PERDURE_ZOO=1 the files that are named there.
 function(perdure_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;DIR" "DEPENDS;ZOO")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;DIR;TOGETHER" "DEPENDS;ZOO")
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.cpp)
   list(TRANSFORM arg_ZOO PREPEND ${PROJECT_SOURCE_DIR}/${arg_DIR}/)
   list(REMOVE_ITEM sources ${arg_ZOO})
@@ -225,7 +235,7 @@ function(perdure_test)
   perdure_test_target(${cases} "")
   add_executable(${arg_NAME}_test ${arg_ZOO} $<TARGET_OBJECTS:${cases}>)
   perdure_test_target(${arg_NAME}_test "")
-  perdure_register_tests(${arg_NAME}_test)
+  perdure_register_tests(${arg_NAME}_test TOGETHER ${arg_TOGETHER})
   if(arg_ZOO AND NOT SANITIZED)
     add_executable(${arg_NAME}_zoo ${arg_ZOO} $<TARGET_OBJECTS:${cases}>)
     perdure_test_target(${arg_NAME}_zoo "_zoo")

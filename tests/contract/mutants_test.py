@@ -12,12 +12,13 @@ import subprocess
 import sys
 
 TIMEOUT_S = 120
-# They count rows at 100,000 of each kind, which takes longer than all others together.
-WITHOUT_BUDGETS = "--gtest_filter=-*RowBudget*"
+# Left out is what takes longer than all others together: counting rows at 100,000 of each kind, and
+# the same engine on a database behind a socket.
+QUICK = "--gtest_filter=-*RowBudget*:*postgres*"
 
 
 def run(program, *arguments):
-    return subprocess.run([program, WITHOUT_BUDGETS, *arguments], capture_output=True, text=True,
+    return subprocess.run([program, QUICK, *arguments], capture_output=True, text=True,
                           errors="replace", timeout=TIMEOUT_S, check=False)
 
 
