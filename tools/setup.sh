@@ -3,8 +3,7 @@
 
 packages="g++ cmake ninja-build ccache libboost1.81-dev libfmt-dev libgtest-dev
 librapidcheck-dev libcli11-dev libgoogle-perftools-dev libsqlite3-dev libssl-dev
-libtomlplusplus-dev libxxhash-dev spin python3 git clang-format prometheus libpq-dev postgresql-15
-pgbouncer"
+libtomlplusplus-dev libxxhash-dev spin python3 git clang-format prometheus libpq-dev postgresql-15"
 
 missing_packages() {
     for package in $packages; do
@@ -45,7 +44,7 @@ setup() {
 # Of databases only the programs are wanted: tests start their own. Installing the packages would
 # make one, start it, and start it again at every boot.
 keep_services_down() {
-    case "$missing" in *postgresql* | *pgbouncer*) ;; *) return 0 ;; esac
+    case "$missing" in *postgresql*) ;; *) return 0 ;; esac
     cluster=/etc/postgresql-common/createcluster.conf
     $as_root mkdir -p "${cluster%/*}"
     [ -e "$cluster" ] ||
@@ -61,10 +60,4 @@ made_policy=
 
 let_services_up() {
     [ -z "$made_policy" ] || $as_root rm -f "$policy"
-    case "$missing" in
-    *pgbouncer*)
-        ! command -v systemctl >/dev/null ||
-            $as_root systemctl disable --quiet pgbouncer 2>/dev/null || true
-        ;;
-    esac
 }
