@@ -174,7 +174,7 @@ Task<Result<void>> JobService::deal_with_quarantined(DealWithQuarantined act) {
     if (!before) co_return before.error();
     if (before->state != JobState::quarantined)
         co_return error(Errc::conflict, "the job is not in quarantine");
-    auto old = co_await old_processes_.find(std::move(*before));
+    auto old = co_await old_processes_.find(act.job);
     if (!old) co_return old.error();
     const bool alive = old->aftermath != Aftermath::dead;
     if (act.action == QuarantineAction::release) {

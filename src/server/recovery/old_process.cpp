@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/probe.h"
 #include "core/ownership/presence.h"
 
@@ -13,13 +15,21 @@ constexpr auto report_patience = seconds(3);  // besides the kill grace
 
 }  // namespace
 
-Task<Result<OldProcess>> OldProcesses::find(JobView job) {
+Task<Result<OldProcess>> OldProcesses::find(JobId job) {
     OldProcess old;
-    if (job.attempts.empty()) co_return old;
-    const auto& last = job.attempts.back();
-    old.attempt = {job.id, last.epoch};
+    std::vector<JobId> ids{job};
+    const AttemptWindow newest_attempts{.max = attempts_max};
+    auto jobs = co_await store_.jobs(std::move(ids), newest_attempts);
+    if (!jobs) co_return jobs.error();
+    if (jobs->empty()) co_return old;
+    const auto& attempts = jobs->front().attempts;
+    const auto doubtful = std::find_if(attempts.rbegin(), attempts.rend(), [](const auto& attempt) {
+        return !is_known_dead(attempt.end, attempt.late_result);
+    });
+    if (doubtful == attempts.rend()) co_return old;
+    const auto& last = *doubtful;
+    old.attempt = {job, last.epoch};
     AftermathFacts facts{.end = last.end, .late_result = last.late_result};
-    if (is_known_dead(last.end, last.late_result)) co_return old;
     auto owner = co_await store_.owner(last.session);
     if (!owner) co_return owner.error();
     auto newest = co_await store_.latest_session(owner->directory);
@@ -53,12 +63,11 @@ Task<std::optional<AttemptEnd>> OldProcesses::wait_for_its_end(AttemptKey attemp
     while (clock_.boot() < until) {
         co_await alarm->wait(poll_interval);
         std::vector<JobId> ids{attempt.job};
-        const AttemptWindow newest{.max = 1};
-        auto jobs = co_await store_.jobs(std::move(ids), newest);
+        auto jobs = co_await store_.jobs(std::move(ids), only(attempt.epoch));
         if (!jobs || jobs->empty() || jobs->front().attempts.empty()) continue;
-        const auto& last = jobs->front().attempts.back();
-        if (last.epoch != attempt.epoch) break;  // somebody else has dealt with it
-        if (last.late_result) co_return last.late_result;
+        if (jobs->front().state != JobState::quarantined) break;  // it was dealt with meanwhile
+        const auto& late = jobs->front().attempts.back().late_result;
+        if (late) co_return late;
     }
     co_return std::nullopt;
 }

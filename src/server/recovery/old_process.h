@@ -28,8 +28,12 @@ public:
     OldProcesses(Store& store, Clock& clock, Dispatcher& dispatcher, Timing timing)
         : store_(store), clock_(clock), dispatcher_(dispatcher), timing_(timing) {}
 
-    // Of the job's last attempt.
-    Task<Result<OldProcess>> find(JobView job);
+    // So many of its newest attempts are looked at (C8).
+    static constexpr std::uint32_t attempts_max = 100;
+
+    // Of the newest attempt whose process is not known to be dead. That may be an older one: what
+    // was given up because its worker was silent runs on while the next one ends.
+    Task<Result<OldProcess>> find(JobId job);
     // A hint; a heartbeat tells it as well once the job is dealt with. False: nobody was told.
     bool stop(const OldProcess& old);
     // Waits until its end is known; empty if that does not come in time.
